@@ -53,6 +53,12 @@ public class ApiException extends RuntimeException {
         return new ApiException(400, "BadRequest", message);
     }
 
+    /** 403: the user may send such a request, but not with this object. */
+    public static ApiException forbidden(ResourceType type, String name, String why) {
+        return new ApiException(
+                403, "Forbidden", type.qualifiedName() + " \"" + name + "\" is forbidden: " + why, details(type, name));
+    }
+
     /** 404: no such object. */
     public static ApiException notFound(ResourceType type, String name) {
         return new ApiException(

@@ -19,6 +19,7 @@ import io.nodekeeper.client.http.HttpExchange;
 import io.nodekeeper.client.http.ResponseReceiver;
 import io.nodekeeper.time.Clock;
 import io.nodekeeper.time.Deadlines;
+import io.nodekeeper.time.Futures;
 import io.nodekeeper.time.Loop;
 import io.nodekeeper.time.SystemClock;
 import io.nodekeeper.time.ThreadPool;
@@ -198,11 +199,7 @@ public final class HttpTransport implements Transport {
                         result.complete(reply);
                     }
                 });
-                result.whenComplete((reply, failure) -> {
-                    if (result.isCancelled()) {
-                        sent.cancel(true);
-                    }
-                });
+                Futures.onCancel(result, () -> sent.cancel(true));
             }
         });
         return result;
@@ -250,12 +247,7 @@ public final class HttpTransport implements Transport {
         } catch (IllegalArgumentException e) {
             return CompletableFuture.failedFuture(failure(call, e));
         }
-        // A cancelled future does not end the exchange by itself.
-        result.whenComplete((reply, error) -> {
-            if (result.isCancelled()) {
-                exchange.cancel();
-            }
-        });
+        Futures.onCancel(result, exchange::cancel);
         return result;
     }
 

@@ -32,7 +32,7 @@ final class Fleet implements AutoCloseable {
         volatile long signal;
         /** When the lease was last renewed. */
         volatile long renewal;
-        /** When that renewal was made, as the lease says: nobody, not even a controller, saw it earlier. */
+        /** When the node made that renewal, by its lease. A controller cannot have seen it earlier. */
         volatile long made;
         /** The status of the Ready condition. */
         volatile String ready = "";

@@ -27,11 +27,7 @@ public final class Deadlines {
                 timed.complete(value);
             }
         });
-        timed.whenComplete((value, error) -> {
-            if (timed.isCancelled()) {
-                future.cancel(true);
-            }
-        });
+        Futures.onCancel(timed, () -> future.cancel(true));
         return timed;
     }
 

@@ -40,11 +40,7 @@ public final class Futures {
         try {
             CompletableFuture<CompletableFuture<T>> started = CompletableFuture.supplyAsync(call, executor);
             CompletableFuture<T> result = started.thenCompose(Function.identity());
-            result.whenComplete((value, error) -> {
-                if (result.isCancelled()) {
-                    started.cancel(true);
-                }
-            });
+            onCancel(result, () -> started.cancel(true));
             return result;
         } catch (RejectedExecutionException | OutOfMemoryError e) {
             return CompletableFuture.failedFuture(e);
@@ -55,13 +51,25 @@ public final class Futures {
     public static <A, B, T> CompletableFuture<T> both(
             CompletableFuture<A> first, CompletableFuture<B> second, BiFunction<A, B, T> combine) {
         CompletableFuture<T> result = first.thenCombine(second, combine);
-        result.whenComplete((value, error) -> {
-            if (result.isCancelled()) {
-                first.cancel(true);
-                second.cancel(true);
-            }
+        onCancel(result, () -> {
+            first.cancel(true);
+            second.cancel(true);
         });
         return result;
+    }
+
+    /** Runs {@code cancelling} when {@code result} is cancelled, which does not end the work behind it by itself. */
+    public static void onCancel(CompletableFuture<?> result, Runnable cancelling) {
+        result.whenComplete((value, error) -> {
+            if (result.isCancelled()) {
+                cancelling.run();
+            }
+        });
+    }
+
+    /** What {@code work} returns, which starts when {@code before} has ended, in whatever way. */
+    public static <T> CompletableFuture<T> after(CompletableFuture<?> before, Supplier<CompletableFuture<T>> work) {
+        return before.handle((done, error) -> work.get()).thenCompose(Function.identity());
     }
 
     /**

@@ -95,4 +95,15 @@ class FuturesTest {
         assertThat(first).isCancelled();
         assertThat(second).isCancelled();
     }
+
+    @Test
+    void shouldStartWhatComesAfterAFailureToo() {
+        CompletableFuture<String> before = new CompletableFuture<>();
+
+        CompletableFuture<String> after = Futures.after(before, () -> CompletableFuture.completedFuture("done"));
+
+        assertThat(after).isNotDone();
+        before.completeExceptionally(new IllegalStateException("broken"));
+        assertThat(after).isCompletedWithValue("done");
+    }
 }

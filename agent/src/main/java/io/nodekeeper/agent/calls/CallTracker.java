@@ -160,7 +160,7 @@ public final class CallTracker implements ContainerRuntime {
         }
         if (late) {
             long now = clock.nanoTime();
-            // Also where nobody asks for overdue calls.
+            // With RuntimeCulprits off, only this bounds the map: overdue() is not called.
             forgetOld(now);
             Late before = timedOut.get(call);
             OverdueCall trouble = before == null

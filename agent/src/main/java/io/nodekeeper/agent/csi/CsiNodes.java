@@ -9,6 +9,7 @@ import io.nodekeeper.client.PatchType;
 import io.nodekeeper.cri.plugin.PluginCall;
 import io.nodekeeper.time.Backoff;
 import io.nodekeeper.time.Deadlines;
+import io.nodekeeper.time.Futures;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -185,8 +186,7 @@ public final class CsiNodes {
 
     /** Changes come one after another. */
     private CompletableFuture<Void> inTurn(Supplier<CompletableFuture<Void>> attempt) {
-        CompletableFuture<Void> changed =
-                last.handle((done, error) -> attempt.get()).thenCompose(started -> started);
+        CompletableFuture<Void> changed = Futures.after(last, attempt);
         last = changed;
         return changed;
     }

@@ -19,7 +19,7 @@ final class PodRecord {
 
     private boolean reinspect;
 
-    /** A pod that nothing was told of, and that {@code first}, the list that began at {@code began}, shows. */
+    /** A new pod, without events so far. The list that began at {@code began} shows it as {@code first}. */
     PodRecord(ListedPod first, long began) {
         this.ref = first.ref();
         this.told = new ListedPod(ref);

@@ -39,6 +39,12 @@ record Admission(
     static final Wanted.Eviction SHUTDOWN =
             new Wanted.Eviction("NodeShutdown", "Pod was rejected as the node is shutting down.", false);
 
+    /** Why a pod does not start of which only an outline is kept. */
+    static final Wanted.Eviction TOO_LARGE = new Wanted.Eviction(
+            "OutOfAgentMemory",
+            "The pod is too large for what the pods of this node may take of its agent's memory.",
+            false);
+
     private static final String MEMORY_TAINT = "node.kubernetes.io/memory-pressure";
 
     /** What happens to a pod. */

@@ -48,11 +48,6 @@ final class PodManager implements EvictablePods, EndingPods {
     /** Rejected pods whose status is being written; further ones are rejected when one of these is done. */
     private static final int MOST_REJECTED = 1_000;
 
-    private static final Wanted.Eviction TOO_LARGE = new Wanted.Eviction(
-            "OutOfAgentMemory",
-            "The pod is too large for what the pods of this node may take of its agent's memory.",
-            false);
-
     private final PodPorts ports;
     private final Supplier<Optional<Node>> node;
     private final Pleg pleg;
@@ -207,7 +202,12 @@ final class PodManager implements EvictablePods, EndingPods {
 
     @Override
     public boolean areKnown() {
-        return sources.seen() && pleg.firstRelist().isDone() && waiting().noneMatch(pod -> pleg.has(pod.uid()));
+        return isListed() && waiting().noneMatch(pod -> pleg.has(pod.uid()));
+    }
+
+    /** Whether all sources were read, and the runtime was asked for its pods. */
+    private boolean isListed() {
+        return sources.seen() && pleg.firstRelist().isDone();
     }
 
     @Override
@@ -305,11 +305,11 @@ final class PodManager implements EvictablePods, EndingPods {
         if (waits || !pleg.firstRelist().isDone() || allocating.containsKey(pod.uid())) {
             return;
         }
-        boolean starts = mayStart(pod);
+        boolean starts = pod.mayStart();
         boolean known = pleg.has(pod.uid());
         if (starts && pod.isOutline()) {
             // If something of it runs, that ends once the pod has failed.
-            reject(pod, TOO_LARGE);
+            reject(pod, Admission.TOO_LARGE);
             return;
         }
         if (starts && !known && security.mustWait(pod)) {
@@ -320,10 +320,6 @@ final class PodManager implements EvictablePods, EndingPods {
         } else {
             verdict(pod).ifPresent(verdict -> follow(pod, verdict));
         }
-    }
-
-    private static boolean mayStart(Pod pod) {
-        return pod.deletionTimestamp().isEmpty() && !pod.isTerminal();
     }
 
     private void follow(Pod pod, Admission.Verdict verdict) {
@@ -354,7 +350,7 @@ final class PodManager implements EvictablePods, EndingPods {
             ports.resources().release(pod);
         } else if (error != null) {
             reject(current.get(), NodeResources.refusal(error));
-        } else if (shuttingDown && mayStart(current.get())) {
+        } else if (shuttingDown && current.get().mayStart()) {
             // It was admitted before the shutdown began.
             ports.resources().release(pod);
             reject(current.get(), Admission.SHUTDOWN);
@@ -365,7 +361,7 @@ final class PodManager implements EvictablePods, EndingPods {
 
     /** Frees what pods had for themselves that have ended. Only once all sources were read. */
     private void freeResources() {
-        if (!sources.seen() || !pleg.firstRelist().isDone()) {
+        if (!isListed()) {
             return;
         }
         Set<String> uids = workers.entrySet().stream()
@@ -454,7 +450,7 @@ final class PodManager implements EvictablePods, EndingPods {
 
     /** Ends pods that the runtime or the disk has and no source has. Only once all sources were read. */
     private void findOrphans() {
-        if (!sources.seen() || !pleg.firstRelist().isDone()) {
+        if (!isListed()) {
             return;
         }
         List<PodRef> orphans = pleg.pods().stream()

@@ -14,6 +14,7 @@ import io.nodekeeper.agent.pods.volumes.VolumeContents;
 import io.nodekeeper.agent.pods.volumes.VolumeRoom;
 import io.nodekeeper.api.Failures;
 import io.nodekeeper.time.Clock;
+import io.nodekeeper.time.Futures;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -293,7 +294,7 @@ final class PodVolumes {
     }
 
     private CompletableFuture<Void> next(Supplier<CompletableFuture<Void>> work) {
-        last = last.handle((done, error) -> work.get()).thenCompose(started -> started);
+        last = Futures.after(last, work);
         return last;
     }
 }

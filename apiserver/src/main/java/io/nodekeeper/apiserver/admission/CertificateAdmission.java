@@ -91,15 +91,7 @@ public final class CertificateAdmission {
     }
 
     private static ApiException forbidden(JsonObject request, String why) {
-        String name = request.object("metadata").text("name");
-        return new ApiException(
-                403,
-                "Forbidden",
-                "certificatesigningrequests.certificates.k8s.io \"" + name + "\" is forbidden: " + why,
-                JsonObject.builder()
-                        .put("name", name)
-                        .put("group", CertificateResources.GROUP)
-                        .put("kind", "certificatesigningrequests")
-                        .build());
+        return ApiException.forbidden(
+                CertificateResources.REQUESTS.type(), request.object("metadata").text("name"), why);
     }
 }

@@ -2,7 +2,6 @@ package io.nodekeeper.apiserver.admission;
 
 import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.Quantity;
-import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.catalogue.ClusterResources;
 import io.nodekeeper.apiserver.catalogue.Resources;
@@ -54,8 +53,8 @@ public final class ClassAdmission {
                     .map(other -> other.object("metadata").text("name"))
                     .filter(other -> !other.equals(name))
                     .ifPresent(other -> {
-                        throw forbidden(
-                                PRIORITIES,
+                        throw ApiException.forbidden(
+                                PRIORITIES.type(),
                                 name,
                                 "PriorityClass " + other + " is already marked as default. Only one default can exist");
                     });
@@ -63,8 +62,8 @@ public final class ClassAdmission {
         // That only bound claims grow at all is a rule of the kind.
         boolean bound = old.object("status").text("phase").equals("Bound");
         if (resource.equals(CLAIMS) && bound && size(next).compareTo(size(old)) > 0 && !mayGrow(old)) {
-            throw forbidden(
-                    CLAIMS,
+            throw ApiException.forbidden(
+                    CLAIMS.type(),
                     next.object("metadata").text("name"),
                     "only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must"
                             + " support resize");
@@ -81,19 +80,6 @@ public final class ClassAdmission {
 
     private static Quantity size(JsonObject claim) {
         return StorageSize.of(claim.object("spec").object("resources").object("requests"));
-    }
-
-    private static ApiException forbidden(Resource resource, String name, String why) {
-        ResourceType type = resource.type();
-        return new ApiException(
-                403,
-                "Forbidden",
-                type.qualifiedName() + " \"" + name + "\" is forbidden: " + why,
-                JsonObject.builder()
-                        .put("name", name)
-                        .putUnlessEmpty("group", type.group())
-                        .put("kind", type.plural())
-                        .build());
     }
 
     private Optional<JsonObject> find(Resource resource, String name) {

@@ -69,8 +69,10 @@ public final class Escalation {
         }
         boolean aggregates = Aggregation.isAggregated(next) || Aggregation.isAggregated(old);
         if (aggregates && !missing(user, "", EVERYTHING).isEmpty()) {
-            throw refusal(
-                    resource, metadata.text("name"), "must have cluster-admin privileges to use an aggregationRule");
+            throw ApiException.forbidden(
+                    resource.type(),
+                    metadata.text("name"),
+                    "must have cluster-admin privileges to use an aggregationRule");
         }
         confirm(user, resource, next, PolicyRule.listOf(next));
     }
@@ -126,25 +128,12 @@ public final class Escalation {
         if (!missing.isEmpty()) {
             TreeSet<String> lines = new TreeSet<>();
             missing.forEach(rule -> lines.add(rule.toString()));
-            throw refusal(
-                    resource,
+            throw ApiException.forbidden(
+                    resource.type(),
                     metadata.text("name"),
                     "user \"" + user.name() + "\" (groups=" + PolicyRule.quoted(user.groups())
                             + ") is attempting to grant RBAC permissions not currently held:\n"
                             + String.join("\n", lines));
         }
-    }
-
-    private static ApiException refusal(Resource resource, String name, String why) {
-        ResourceType type = resource.type();
-        return new ApiException(
-                403,
-                "Forbidden",
-                type.qualifiedName() + " \"" + name + "\" is forbidden: " + why,
-                JsonObject.builder()
-                        .put("name", name)
-                        .put("group", type.group())
-                        .put("kind", type.plural())
-                        .build());
     }
 }

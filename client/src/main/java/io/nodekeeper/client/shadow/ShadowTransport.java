@@ -11,6 +11,7 @@ import io.nodekeeper.client.Reply;
 import io.nodekeeper.client.Transport;
 import io.nodekeeper.client.TransportException;
 import io.nodekeeper.time.Clock;
+import io.nodekeeper.time.Futures;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
 import java.util.List;
@@ -239,11 +240,7 @@ public final class ShadowTransport implements Transport {
     /** As thenApply, but cancelling the result cancels the call. */
     private static CompletableFuture<Reply> mapped(CompletableFuture<Reply> call, UnaryOperator<Reply> change) {
         CompletableFuture<Reply> result = call.thenApply(change);
-        result.whenComplete((reply, error) -> {
-            if (result.isCancelled()) {
-                call.cancel(true);
-            }
-        });
+        Futures.onCancel(result, () -> call.cancel(true));
         return result;
     }
 

@@ -28,7 +28,7 @@ class HandshakeTimeoutTest {
                 .build();
     }
 
-    /** The timeout of the API server, and that of the pages; that of a handler to which nobody gives one is 10 s. */
+    /** The API server has 32 s, the pages have 5 s. Netty's default is 10 s. */
     @ParameterizedTest
     @ValueSource(ints = {32, 5})
     void connectionEndsWhenItsHandshakeTakesLongerThanTheTimeout(int seconds) {

@@ -152,6 +152,11 @@ public record Pod(JsonObject json) implements ApiObject {
         return phase().equals(SUCCEEDED) || phase().equals(FAILED);
     }
 
+    /** Whether it may start: it is not deleted and has not ended. */
+    public boolean mayStart() {
+        return deletionTimestamp().isEmpty() && !isTerminal();
+    }
+
     /** {@code metadata.deletionTimestamp}: when the grace period of its deletion ends. */
     public Optional<Instant> deletionTimestamp() {
         return KubeTime.parse(metadata().text("deletionTimestamp"));
