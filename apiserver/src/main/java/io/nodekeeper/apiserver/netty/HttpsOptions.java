@@ -15,7 +15,8 @@ import java.util.concurrent.Executor;
  * @param clock the clock for the {@code Date} header
  * @param workers makes the pieces of large responses, and compresses others
  * @param drain how long the server waits for active requests when it closes
- * @param memory the most bytes of all incoming bodies together; unread responses may use as much again
+ * @param memory the most bytes of all incoming bodies together; unread responses may use as much again, and so may unread
+ *     events of watches
  * @param connections the limits of connections
  * @param nodes how the server shows itself to nodes; empty if it does not connect to them
  */
@@ -31,8 +32,8 @@ public record HttpsOptions(
     private static final Duration DRAIN = Duration.ofSeconds(50);
 
     /**
-     * The default options: a drain time of 50 s, and an eighth of the heap, so that request bodies and unread responses
-     * together use at most a quarter of it.
+     * The default options: a drain time of 50 s, and an eighth of the heap, so that request bodies, unread responses
+     * and unread events together use at most three eighths of it.
      */
     public static HttpsOptions of(InetSocketAddress address, Clock clock, Executor workers) {
         return new HttpsOptions(

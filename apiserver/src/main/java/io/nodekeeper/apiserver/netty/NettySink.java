@@ -119,7 +119,7 @@ final class NettySink implements StreamSink, Outbox.Target {
 
     @Override
     public void writeFirst(byte[] bytes) {
-        outbox.add(this, new First(bytes), 0);
+        outbox.add(this, new First(bytes));
     }
 
     /**
@@ -152,12 +152,12 @@ final class NettySink implements StreamSink, Outbox.Target {
                         "disconnecting {}: {} has no share left of the memory for unread responses",
                         Peer.address(context.channel()),
                         user);
-                outbox.add(this, Outbox.CUT, 0);
+                outbox.add(this, Outbox.CUT);
                 return;
             }
             holds(missing);
         }
-        outbox.add(this, new Source(chunks, context.newSucceededFuture()), 0);
+        outbox.add(this, new Source(chunks, context.newSucceededFuture()));
     }
 
     @Override
@@ -181,23 +181,31 @@ final class NettySink implements StreamSink, Outbox.Target {
 
     @Override
     public void write(byte[] bytes) {
-        outbox.add(this, bytes, bytes.length);
+        outbox.add(this, bytes);
     }
 
     @Override
     public void write(List<byte[]> parts) {
-        outbox.add(this, parts);
+        outbox.addAll(this, parts);
     }
 
     @Override
     public void end() {
-        outbox.add(this, END, 0);
+        outbox.add(this, END);
     }
 
     @Override
-    public boolean count(long news) {
-        unread += news;
-        cut |= unread > UNREAD;
+    public boolean count(Object item) {
+        if (item instanceof byte[] line && !cut) {
+            cut = unread + line.length > UNREAD;
+            if (!cut) {
+                unread += line.length;
+                if (serverContext.unread.hold(line)) {
+                    // Not here, because it takes the locks of all outboxes.
+                    context.executor().execute(serverContext.unread::shed);
+                }
+            }
+        }
         return !cut;
     }
 
@@ -207,8 +215,16 @@ final class NettySink implements StreamSink, Outbox.Target {
     }
 
     @Override
+    public long counted() {
+        return unread;
+    }
+
+    @Override
     public boolean queue(Object item) {
         if (isClosed()) {
+            if (item instanceof byte[] line) {
+                taken(List.of(line));
+            }
             return false;
         }
         if (item == Outbox.CUT) {
@@ -247,16 +263,13 @@ final class NettySink implements StreamSink, Outbox.Target {
         }
         gathered = 0;
         urgent = false;
-        long taken = 0;
-        int lines = 0;
+        int written = 0;
         boolean wrote = false;
-        List<byte[]> part = new ArrayList<>();
         while (!waiting.isEmpty() && context.channel().isWritable()) {
             if (waiting.peek() == END) {
                 finish();
                 break;
             }
-            int size = 0;
             if (waiting.peek() instanceof Source source) {
                 if (source.ready.isEmpty()) {
                     fetch(source);
@@ -277,6 +290,9 @@ final class NettySink implements StreamSink, Outbox.Target {
                 fetch(source);
                 continue;
             }
+            List<byte[]> part = new ArrayList<>();
+            List<byte[]> lines = new ArrayList<>();
+            int size = 0;
             while (size < PART && !waiting.isEmpty() && waiting.peek() != END && !(waiting.peek() instanceof Source)) {
                 Object item = waiting.remove();
                 byte[] bytes;
@@ -284,14 +300,14 @@ final class NettySink implements StreamSink, Outbox.Target {
                     bytes = first.bytes;
                 } else {
                     bytes = (byte[]) item;
-                    taken += bytes.length;
-                    lines++;
+                    lines.add(bytes);
                 }
                 part.add(bytes);
                 size += bytes.length;
             }
-            framing.write(context, part);
-            part.clear();
+            // They use memory until the socket has taken them.
+            framing.write(context, part).addListener(done -> taken(lines));
+            written += lines.size();
             progress++;
             wrote = true;
         }
@@ -299,13 +315,29 @@ final class NettySink implements StreamSink, Outbox.Target {
             context.flush();
             pace.written(now());
         }
-        if (taken > 0) {
-            outbox.taken(this, taken);
-            serverContext.server.metrics().watchWritten(lines);
+        if (written > 0) {
+            serverContext.server.metrics().watchWritten(written);
         }
         if (!waiting.isEmpty() && stall == null) {
             expectProgress();
         }
+    }
+
+    /** These lines need no memory of this watch any longer. */
+    private void taken(List<byte[]> lines) {
+        if (!lines.isEmpty()) {
+            outbox.taken(this, lines.stream().mapToLong(line -> line.length).sum());
+            serverContext.unread.release(lines);
+        }
+    }
+
+    /** What waits is not written. */
+    private void drop() {
+        taken(waiting.stream()
+                .filter(byte[].class::isInstance)
+                .map(byte[].class::cast)
+                .toList());
+        waiting.clear();
     }
 
     /** Requests the next chunk in the user's turn, unless a request is in progress or there are no more chunks. */
@@ -361,13 +393,27 @@ final class NettySink implements StreamSink, Outbox.Target {
         disconnect();
     }
 
-    private void disconnect() {
+    private ChannelFuture disconnect() {
         closed();
-        context.close();
+        return context.close();
+    }
+
+    /** Disconnects the reader, then runs {@code done}. */
+    void disconnect(Runnable done) {
+        context.executor().execute(() -> disconnect().addListener(closed -> done.run()));
+    }
+
+    /** By whom the watch is, for the limits of a user. */
+    String user() {
+        return user;
+    }
+
+    /** The bytes of the events that its reader has not read. */
+    long unread() {
+        return outbox.unread(this);
     }
 
     private void finish() {
-        waiting.clear();
         closed();
         ChannelFuture written = framing.end(context);
         WriteTimeout.watch(context, written);
@@ -395,7 +441,7 @@ final class NettySink implements StreamSink, Outbox.Target {
             closed = true;
             actions = List.copyOf(onClose);
         }
-        waiting.clear();
+        drop();
         if (stall != null) {
             stall.cancel(false);
         }

@@ -14,11 +14,14 @@ final class Outbox implements Runnable {
 
     /** Writes the items of one stream. */
     interface Target {
-        /** Counts {@code news} bytes as unread; false if that exceeds the limit. Called under the lock of the outbox. */
-        boolean count(long news);
+        /** Counts {@code item} as unread; false if that exceeds the limit. Called under the lock of the outbox. */
+        boolean count(Object item);
 
         /** Counts {@code news} bytes as read. Called under the lock of the outbox. */
         void uncount(long news);
+
+        /** The bytes that count as unread. Called under the lock of the outbox. */
+        long counted();
 
         /** Adds {@code item} to the queue; returns whether to call {@link #drain}. Called on the event loop. */
         boolean queue(Object item);
@@ -37,11 +40,11 @@ final class Outbox implements Runnable {
         this.executor = executor;
     }
 
-    /** Passes {@code item} to {@code target} on the event loop, in order. Its {@code news} bytes count as unread. */
-    void add(Target target, Object item, int news) {
+    /** Passes {@code item} to {@code target} on the event loop, in order. */
+    void add(Target target, Object item) {
         synchronized (this) {
             waiting.add(target);
-            waiting.add(target.count(news) ? item : CUT);
+            waiting.add(target.count(item) ? item : CUT);
             if (scheduled) {
                 return;
             }
@@ -50,12 +53,12 @@ final class Outbox implements Runnable {
         executor.execute(this);
     }
 
-    /** Passes these bytes to {@code target}, in order, in one task of the event loop. They count as unread. */
-    void add(Target target, List<byte[]> items) {
+    /** Passes {@code items} to {@code target}, in order, in one task of the event loop. */
+    void addAll(Target target, List<byte[]> items) {
         synchronized (this) {
             for (byte[] item : items) {
                 waiting.add(target);
-                waiting.add(target.count(item.length) ? item : CUT);
+                waiting.add(target.count(item) ? item : CUT);
             }
             if (scheduled) {
                 return;
@@ -69,6 +72,13 @@ final class Outbox implements Runnable {
     void taken(Target target, long news) {
         synchronized (this) {
             target.uncount(news);
+        }
+    }
+
+    /** The bytes that {@code target} has not read. */
+    long unread(Target target) {
+        synchronized (this) {
+            return target.counted();
         }
     }
 

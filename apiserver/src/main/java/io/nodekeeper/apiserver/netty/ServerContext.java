@@ -5,7 +5,6 @@ import io.nodekeeper.apiserver.ApiServer;
 import io.nodekeeper.apiserver.flowcontrol.FairMemoryBudget;
 import io.nodekeeper.apiserver.flowcontrol.FairWorkQueue;
 import io.nodekeeper.apiserver.netty.nodes.NodeIdentity;
-import io.nodekeeper.apiserver.request.StreamSink;
 import io.nodekeeper.client.relay.Relay;
 import java.util.Map;
 import java.util.Optional;
@@ -30,6 +29,9 @@ final class ServerContext {
     /** The memory of large unread responses. */
     final FairMemoryBudget answers;
 
+    /** The memory of the events that watches have not sent. */
+    final UnreadEvents unread;
+
     /**
      * The open requests that nodes answer, some 400 KB each at most. An upgraded one counts until its client has closed it. One user
      * gets a third of them.
@@ -38,7 +40,7 @@ final class ServerContext {
 
     private final Set<Relay> relayed = ConcurrentHashMap.newKeySet();
     private volatile Optional<NodeIdentity.Tls> nodes;
-    private final Set<StreamSink> watches = ConcurrentHashMap.newKeySet();
+    private final Set<NettySink> watches = ConcurrentHashMap.newKeySet();
     private final Map<EventExecutor, Outbox> outboxes = new ConcurrentHashMap<>();
     private volatile boolean stopping;
 
@@ -48,6 +50,7 @@ final class ServerContext {
         dates = new Dates(options.clock());
         bodies = new FairMemoryBudget(options.memory());
         answers = FairMemoryBudget.withWholes(options.memory());
+        unread = new UnreadEvents(options.memory(), watches);
         this.nodes = nodes;
     }
 
@@ -57,7 +60,7 @@ final class ServerContext {
     }
 
     /** Registers an open watch until it closes. Ends it if the server is stopping. */
-    void opened(StreamSink sink) {
+    void opened(NettySink sink) {
         watches.add(sink);
         sink.onClose(() -> watches.remove(sink));
         if (stopping) {
@@ -91,7 +94,7 @@ final class ServerContext {
     void stop() {
         stopping = true;
         relayed.forEach(Relay::stop);
-        watches.forEach(StreamSink::end);
+        watches.forEach(NettySink::end);
     }
 
     boolean stopping() {

@@ -308,15 +308,22 @@ final class ObjectWriter {
     /** Fails unless the namespace exists and is not terminating, including one that another server has just created. */
     private CompletableFuture<Boolean> checkNamespace(String namespace) {
         String key = Resources.NAMESPACES.key("", namespace);
-        return whyClosed(namespace, store.get(key)).isEmpty()
-                ? CompletableFuture.completedFuture(true)
-                : store.read(key).thenApply(found -> {
+        return loaded(store.get(key))
+                .thenCompose(known -> whyClosed(namespace, known).isEmpty()
+                        ? CompletableFuture.completedFuture(known)
+                        : store.read(key))
+                .thenApply(found -> {
                     Optional<ApiException> why = whyClosed(namespace, found);
                     if (why.isPresent()) {
                         throw why.get();
                     }
                     return true;
                 });
+    }
+
+    private CompletableFuture<Optional<Entry>> loaded(Optional<Entry> found) {
+        return found.map(entry -> store.load(entry).thenApply(Optional::of))
+                .orElseGet(() -> CompletableFuture.completedFuture(found));
     }
 
     /** Why a namespace accepts no new objects. */

@@ -3,6 +3,7 @@ package io.nodekeeper.controller.zones;
 import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.controller.heartbeats.NodeHealth;
+import io.nodekeeper.time.Loop;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -12,6 +13,8 @@ final class FairMember {
     ZoneNode node;
     /** Whether it may get a taint. */
     boolean permitted;
+    /** Ends the permission. */
+    Loop.@Nullable Timer permit;
     /** Whether its taints must be removed first. */
     boolean strip;
     /** Whether it waits in its zone's queue. */
@@ -44,6 +47,14 @@ final class FairMember {
     /** Its place in the queue, if it has one. */
     Optional<FairQueue.Place> place() {
         return Optional.ofNullable(place);
+    }
+
+    /** Nodes that are found not ready until {@code now} come before it, if it has a place. */
+    void moveToEnd(long now) {
+        FairQueue.Place held = place;
+        if (held != null) {
+            place = new FairQueue.Place(now, held.transition(), held.name());
+        }
     }
 
     /** The node is ready: next time it enters the queue at the end. */

@@ -12,6 +12,7 @@ import io.nodekeeper.controller.taints.NoExecute;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
 import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -30,15 +31,29 @@ import org.slf4j.LoggerFactory;
  */
 public final class FairZones implements Zones {
     private static final Logger log = LoggerFactory.getLogger(FairZones.class);
+    /**
+     * How many seconds' worth of permits may be in use: longer than a write takes. While writes fail, no more nodes are permitted, so that
+     * they do not get their taints all at once when writes succeed again.
+     */
+    private static final int PERMITS_SECONDS = 30;
+    /** How long a node may hold a permit before the next one in the queue gets its turn. */
+    private static final Duration PERMIT = Duration.ofMinutes(1);
 
     private static final class Zone {
         private final FairQueue<NodeHealth> queue;
+        /** The nodes that may get a taint and have none yet. */
+        private final Map<NodeHealth, FairMember> permits = new LinkedHashMap<>();
+
         private int members;
         private ZoneState state = ZoneState.INITIAL;
         private Loop.@Nullable Timer timer;
 
         private Zone(FairQueue<NodeHealth> queue) {
             this.queue = queue;
+        }
+
+        private boolean hasPermit() {
+            return permits.size() < Math.max(1, Math.ceil(queue.rate() * PERMITS_SECONDS));
         }
     }
 
@@ -116,7 +131,7 @@ public final class FairZones implements Zones {
             member.strip = false;
         }
         if (!member.node.wants()) {
-            unwant(member);
+            unwant(health, member);
         }
         if (member.node.isReady()) {
             member.forgetPlace();
@@ -137,7 +152,7 @@ public final class FairZones implements Zones {
     public void gone(NodeHealth health) {
         FairMember member = members.remove(health);
         if (member != null) {
-            leave(member);
+            leave(health, member);
             if (!listing && !stopped) {
                 settle(Optional.empty());
             }
@@ -167,7 +182,9 @@ public final class FairZones implements Zones {
     public void settled(NodeHealth health, boolean tainted) {
         FairMember member = members.get(health);
         if (member != null && tainted) {
-            member.permitted = false;
+            withdraw(health, member);
+            // If somebody removes the taint, other nodes are next.
+            member.moveToEnd(now());
             metrics.tainted(member.node.zone());
         }
     }
@@ -196,7 +213,7 @@ public final class FairZones implements Zones {
         }
         ZoneNode before = known.node;
         if (!state.zone().equals(before.zone())) {
-            leave(known);
+            leave(health, known);
             known.node = state;
             enter(known);
         } else if (!state.equals(before)) {
@@ -214,8 +231,9 @@ public final class FairZones implements Zones {
         count(member.node, 1);
     }
 
-    private void leave(FairMember member) {
+    private void leave(NodeHealth health, FairMember member) {
         unqueue(member);
+        withdraw(health, member);
         count(member.node, -1);
         Zone left = zone(member.node.zone());
         left.members--;
@@ -242,8 +260,7 @@ public final class FairZones implements Zones {
         }
         long wait = place.since() + wait(member).toNanos() - now();
         if (wait <= 0) {
-            member.queued = true;
-            zone(member.node.zone()).queue.add(place, health);
+            queue(health, member);
         } else if (!member.waits) {
             member.waits = true;
             loop.schedule(Duration.ofNanos(wait), () -> waited(health, member));
@@ -266,13 +283,13 @@ public final class FairZones implements Zones {
         }
     }
 
-    private void unwant(FairMember member) {
+    private void unwant(NodeHealth health, FairMember member) {
         unqueue(member);
         if (member.permitted) {
-            member.permitted = false;
             if (!member.node.tainted()) {
                 zone(member.node.zone()).queue.giveBack();
             }
+            withdraw(health, member);
         }
     }
 
@@ -313,11 +330,6 @@ public final class FairZones implements Zones {
                             "ZonesBack",
                             "a zone has recovered from full disruption: nodes get NoExecute taints again",
                             current);
-                    // Nodes that had a token already are in no queue, and no other event may lead to another check.
-                    nodes.get().stream()
-                            .filter(this::isPermitted)
-                            .filter(health -> isOther(health, current))
-                            .forEach(recheck);
                 }
             }
         }
@@ -351,6 +363,12 @@ public final class FairZones implements Zones {
         float before = zone.queue.rate();
         float rate = disruption.rate(key);
         zone.queue.rate(rate, now());
+        if (rate <= 0) {
+            Map.copyOf(zone.permits).forEach((health, member) -> {
+                withdraw(health, member);
+                queue(health, member);
+            });
+        }
         if (rate != before && !listing) {
             log.info("zone {}: {} nodes per second may get NoExecute taints", ZoneKey.text(key), rate);
             drain(key, zone, current);
@@ -359,13 +377,18 @@ public final class FairZones implements Zones {
 
     /** Releases nodes from the queue as the rate allows; {@code current} is checked anyway. */
     private void drain(String key, Zone zone, Optional<NodeHealth> current) {
-        cancel(zone);
-        for (Optional<NodeHealth> next = zone.queue.next(now()); next.isPresent(); next = zone.queue.next(now())) {
+        while (zone.hasPermit()) {
+            Optional<NodeHealth> next = zone.queue.next(now());
+            if (next.isEmpty()) {
+                break;
+            }
             NodeHealth health = next.get();
             FairMember member = members.get(health);
             if (member != null) {
                 member.queued = false;
                 member.permitted = true;
+                zone.permits.put(health, member);
+                member.permit = loop.schedule(PERMIT, () -> expired(health, member));
                 log.debug(
                         "Node {} may get a NoExecute taint; {} more nodes of zone {} wait",
                         health.name(),
@@ -376,20 +399,54 @@ public final class FairZones implements Zones {
                 }
             }
         }
+        drainLater(key, zone);
+    }
+
+    private void drainLater(String key, Zone zone) {
+        cancel(zone);
         long at = zone.queue.nextAt(now());
-        if (at != FairQueue.NEVER) {
+        if (at != FairQueue.NEVER && zone.hasPermit() && !stopped) {
             zone.timer = loop.schedule(Duration.ofNanos(at - now()), () -> drain(key, zone, Optional.empty()));
         }
+    }
+
+    /** The node's writes have failed for long: it waits behind the others. */
+    private void expired(NodeHealth health, FairMember member) {
+        withdraw(health, member);
+        member.moveToEnd(now());
+        if (member.node.wants() && !stopped) {
+            queue(health, member);
+            drainLater(member.node.zone(), zone(member.node.zone()));
+        }
+    }
+
+    private void withdraw(NodeHealth health, FairMember member) {
+        if (!member.permitted) {
+            return;
+        }
+        member.permitted = false;
+        if (member.permit != null) {
+            member.permit.cancel();
+        }
+        String key = member.node.zone();
+        Zone zone = zone(key);
+        boolean waited = !zone.hasPermit();
+        zone.permits.remove(health);
+        if (waited) {
+            drainLater(key, zone);
+        }
+    }
+
+    private void queue(NodeHealth health, FairMember member) {
+        member.place().ifPresent(place -> {
+            member.queued = true;
+            zone(member.node.zone()).queue.add(place, health);
+        });
     }
 
     private boolean isTainted(NodeHealth health) {
         FairMember member = members.get(health);
         return member != null && member.node.tainted();
-    }
-
-    private boolean isPermitted(NodeHealth health) {
-        FairMember member = members.get(health);
-        return member != null && member.permitted && member.node.wants();
     }
 
     private static boolean isOther(NodeHealth health, Optional<NodeHealth> current) {

@@ -71,7 +71,13 @@ final class ObjectIndex {
 
     /** The objects whose keys begin with {@code prefix}, in the order of their keys: a view. */
     NavigableMap<String, Place> below(String prefix) {
-        return ordered.subMap(prefix, true, prefix + Character.MAX_VALUE, false);
+        if (prefix.isEmpty()) {
+            return ordered;
+        }
+        int last = prefix.length() - 1;
+        // The first key that is after all of them, whatever characters they have.
+        String end = prefix.substring(0, last) + (char) (prefix.charAt(last) + 1);
+        return ordered.subMap(prefix, true, end, false);
     }
 
     /** The number of objects. */

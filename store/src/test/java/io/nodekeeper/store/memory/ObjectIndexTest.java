@@ -3,6 +3,7 @@ package io.nodekeeper.store.memory;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.store.Entry;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.random.RandomGenerator;
@@ -27,6 +28,16 @@ class ObjectIndexTest {
                         .map(place -> place.entry().modRevision()))
                 .containsExactly(3L, 2L);
         assertThat(index.size()).isEqualTo(2);
+    }
+
+    @Test
+    void keysOfAnyCharactersAreBelowTheirPrefixAndOthersAreNot() {
+        for (String key : List.of("/a", "/a.b/1", "/a/", "/a/\uffff", "/a/\uffff\uffff", "/a/z/1", "/a0", "/b/1")) {
+            index.put(entry(key, 1));
+        }
+        assertThat(index.below("/a/").keySet()).containsExactly("/a/", "/a/z/1", "/a/\uffff", "/a/\uffff\uffff");
+        assertThat(index.below("/a/").tailMap("/a/\uffff\uffff\uffff", false)).isEmpty();
+        assertThat(index.below("")).hasSize(8);
     }
 
     @Test
