@@ -197,14 +197,14 @@ public final class ApiServer {
         PodBinding bindings = new PodBinding(retry, clock, writes);
         actions.put(Resources.PODS.type().path() + "/eviction", new PodEviction(store, retry, clock, writes));
         actions.put(Resources.PODS.type().path() + "/binding", bindings);
-        actions.put(Resources.PODS.type().path() + "/log", new PodLog(store));
-        actions.put(Resources.NODES.type().path() + "/proxy", new NodeProxy(store));
+        actions.put(Resources.PODS.type().path() + "/log", new PodLog(store, flowControl::turnOf));
+        actions.put(Resources.NODES.type().path() + "/proxy", new NodeProxy(store, flowControl::turnOf));
         usage = new NodeUsage(loop, workers);
         UsageLists lists = new UsageLists(store, usage, clock, workers, flowControl::turnOf);
         actions.put(UsageResources.NODE_USAGE.type().path() + "/", lists::nodes);
         actions.put(UsageResources.POD_USAGE.type().path() + "/", lists::pods);
         for (String stream : List.of("exec", "attach", "portforward")) {
-            actions.put(Resources.PODS.type().path() + "/" + stream, new PodStream(store));
+            actions.put(Resources.PODS.type().path() + "/" + stream, new PodStream(store, flowControl::turnOf));
         }
         actions.put(ClusterResources.BINDINGS.type().path() + "/", bindings);
         router = new Router(reads, watches, writes, metrics, actions);

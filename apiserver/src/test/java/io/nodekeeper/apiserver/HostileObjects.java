@@ -47,6 +47,26 @@ final class HostileObjects {
                                         + "\"tolerations\":[" + list(n / 150, HostileObjects::toleration) + "]}}",
                         n -> ("{\"spec\":{\"tolerations\":[" + list(n / 150 + 1, HostileObjects::toleration) + "]}}")
                                 .getBytes(StandardCharsets.UTF_8)),
+                new Member(
+                        "pod: required nodes of one hash code",
+                        "PATCH",
+                        PODS + "/p",
+                        TestServer.MERGE,
+                        PODS,
+                        n -> gated(n / 150),
+                        n -> gated(n / 150 + 1).getBytes(StandardCharsets.UTF_8)),
+                new Member(
+                        "pod: one container again and again",
+                        "PATCH",
+                        PODS + "/p",
+                        TestServer.STRATEGIC,
+                        PODS,
+                        n ->
+                                "{\"metadata\":{\"name\":\"p\"},\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"i\",\"env\":["
+                                        + list(n / 60, i -> "{\"name\":\"n" + i + "\",\"value\":\"v\"}") + "]}]}}",
+                        n -> ("{\"spec\":{\"containers\":["
+                                        + list(100, i -> "{\"name\":\"c\",\"env\":[{\"name\":\"x\"}]}") + "]}}")
+                                .getBytes(StandardCharsets.UTF_8)),
                 created(
                         "runtime class: tolerations of one hash code",
                         "/apis/node.k8s.io/v1/runtimeclasses",
@@ -83,6 +103,14 @@ final class HostileObjects {
                         "/apis/certificates.k8s.io/v1/certificatesigningrequests",
                         n -> "{\"metadata\":{\"name\":\"r\"},\"spec\":{\"request\":\"\",\"usages\":[\"client auth\"],"
                                 + "\"signerName\":\"" + "a.".repeat(n / 2) + "\"}}"));
+    }
+
+    /** A pod that waits at a gate, and may run on a few nodes only. */
+    private static String gated(int requirements) {
+        return "{\"metadata\":{\"name\":\"p\"},\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"i\"}],"
+                + "\"schedulingGates\":[{\"name\":\"g\"}],\"affinity\":{\"nodeAffinity\":"
+                + "{\"requiredDuringSchedulingIgnoredDuringExecution\":{\"nodeSelectorTerms\":[{\"matchExpressions\":["
+                + list(requirements, HostileObjects::toleration) + "]}]}}}}}";
     }
 
     private static String toleration(int number) {

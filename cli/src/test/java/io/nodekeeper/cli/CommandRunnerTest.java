@@ -334,6 +334,30 @@ class CommandRunnerTest {
     }
 
     @Test
+    void aLeanSimulationRefusesTheFlagsThatItDoesNotUse() {
+        int code = runner.run(
+                "simulate",
+                "--lean",
+                "--nodes=3",
+                "--seed=2",
+                "--quiet",
+                "-o",
+                "json",
+                "--trace=" + data.resolve("trace.txt"),
+                "--detector=adaptive",
+                "--node-monitor-grace-period=20s",
+                "--explore=3");
+
+        assertThat(code).isEqualTo(2);
+        assertThat(err.toString())
+                .contains("--trace excludes --lean; expected one of them")
+                .contains("--detector excludes --lean; expected one of them")
+                .contains("--node-monitor-grace-period excludes --lean; expected one of them")
+                .contains("--explore excludes --lean; expected one of them")
+                .doesNotContain("--nodes excludes", "--seed excludes", "--quiet excludes", "--output excludes");
+    }
+
+    @Test
     void aControllerThatObservesLogsThatNothingIsWritten() {
         LoggerContext context = new LoggerContext();
         KlogLayout layout = new KlogLayout(ZoneOffset.UTC);

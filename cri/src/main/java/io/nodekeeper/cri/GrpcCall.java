@@ -60,6 +60,12 @@ record GrpcCall<Q, A, T>(MethodDescriptor<Q, A> method, Q request, Function<A, T
     /** Kubernetes' label for the pod of a sandbox or container. */
     static final String POD_UID = "io.kubernetes.pod.uid";
 
+    /**
+     * The most bytes of the status of one image. An image says what it likes about its user and may have any number of names, and
+     * many pods may ask at the same moment; an image with a hundred names has some 30 KB.
+     */
+    static final int MOST_IMAGE = 256 << 10;
+
     private GrpcCall(MethodDescriptor<Q, A> method, Q request, Function<A, T> read) {
         this(method, request, read, Connection.MAX_MESSAGE);
     }
@@ -125,7 +131,8 @@ record GrpcCall<Q, A, T>(MethodDescriptor<Q, A> method, Q request, Function<A, T
                         ImageStatusRequest.newBuilder()
                                 .setImage(ImageSpec.newBuilder().setImage(image))
                                 .build(),
-                        RuntimeResponses::image);
+                        RuntimeResponses::image,
+                        MOST_IMAGE);
             case RuntimeCall.PullImage pull ->
                 new GrpcCall<>(
                         ImageServiceGrpc.getPullImageMethod(),

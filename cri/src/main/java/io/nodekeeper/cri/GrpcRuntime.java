@@ -77,7 +77,8 @@ public final class GrpcRuntime implements ContainerRuntime, AutoCloseable {
 
     private <T> CompletableFuture<T> refuse(String method, String why) {
         CompletableFuture<T> refused = new CompletableFuture<>();
-        loop.execute(() -> refused.completeExceptionally(refused(method, why)));
+        RuntimeCallException error = new RuntimeCallException(method, RuntimeCallException.Code.NOT_SENT, why);
+        loop.execute(() -> refused.completeExceptionally(error));
         return refused;
     }
 

@@ -140,7 +140,7 @@ public sealed interface RuntimeCall<T> {
         }
     }
 
-    /** The images on the node. */
+    /** The images on the node, without their users. */
     record ListImages() implements RuntimeCall<List<Image>> {
         @Override
         public String method() {
@@ -148,7 +148,7 @@ public sealed interface RuntimeCall<T> {
         }
     }
 
-    /** An image on the node by its name or id; empty if the node does not have it. */
+    /** An image on the node by its name or id; empty if the node does not have it. The answer may have 256 KiB. */
     record GetImage(String image) implements RuntimeCall<Optional<Image>> {
         @Override
         public String method() {

@@ -24,6 +24,8 @@ public final class RuntimeCallException extends RuntimeException {
         UNREADABLE,
         /** The answer is larger than it may be. */
         TOO_LARGE,
+        /** This process did not send the call, so it says nothing about the runtime; see the message. */
+        NOT_SENT,
         /** Any other reason; see the message. */
         OTHER
     }

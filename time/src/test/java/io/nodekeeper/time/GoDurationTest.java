@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
+import java.time.Instant;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.LongRange;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -42,6 +44,17 @@ class GoDurationTest {
         assertThatThrownBy(() -> GoDuration.parse(text))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("\"" + text + "\" is not a duration; expected a form like 300ms, 40s, 1m30s or 2h");
+    }
+
+    /** Times of the API may be up to 9,998 years apart; nanoseconds in 64 bits end at 292. */
+    @Test
+    void writesWhatIsLongerThanNanosecondsIn64Bits() {
+        Duration distance =
+                Duration.between(Instant.parse("2026-11-21T00:00:00Z"), Instant.parse("9999-12-31T23:59:59.500Z"));
+
+        assertThat(GoDuration.format(distance)).isEqualTo("69890855h59m59.5s");
+        assertThat(GoDuration.format(distance.negated())).isEqualTo("-69890855h59m59.5s");
+        assertThat(GoDuration.format(Duration.ofNanos(Long.MIN_VALUE))).isEqualTo("-2562047h47m16.854775808s");
     }
 
     @Property

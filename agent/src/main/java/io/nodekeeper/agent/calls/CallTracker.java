@@ -141,10 +141,14 @@ public final class CallTracker implements ContainerRuntime {
         return cause instanceof RuntimeCallException error && error.code() == RuntimeCallException.Code.UNAVAILABLE;
     }
 
+    private static boolean isNotSent(@Nullable Throwable cause) {
+        return cause instanceof RuntimeCallException error && error.code() == RuntimeCallException.Code.NOT_SENT;
+    }
+
     private void settle(RuntimeCall<?> call, long start, @Nullable Throwable error) {
         Throwable cause = error == null ? null : Failures.cause(error);
-        if (cause instanceof CancellationException) {
-            // The caller cancelled the call: this says nothing about the runtime.
+        if (cause instanceof CancellationException || isNotSent(cause)) {
+            // The caller cancelled the call, or it was never sent: this says nothing about the runtime.
             return;
         }
         boolean late = cause != null

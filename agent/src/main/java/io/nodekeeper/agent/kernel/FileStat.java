@@ -103,10 +103,10 @@ public record FileStat(long bytes, int links, long inode, long device, Optional<
     }
 
     /**
-     * As the kernel knows it: names need not be UTF-8, nor in the encoding of Java's locale. Only the URI of a path shows those bytes,
-     * and making it looks at the file behind all links, which may hang: so it is that of a path that cannot exist.
+     * {@code path} as the kernel knows it: names need not be UTF-8, nor in the encoding of Java's locale. Only the URI of a path shows
+     * those bytes, and making it looks at the file behind all links, which may hang: so it is that of a path that cannot exist.
      */
-    private static byte[] bytes(Path path) {
+    public static byte[] bytes(Path path) {
         String text = path.toString();
         if (text.chars().allMatch(character -> character < 0x80)) {
             return text.getBytes(StandardCharsets.US_ASCII);

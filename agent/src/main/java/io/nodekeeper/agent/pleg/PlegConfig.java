@@ -10,7 +10,8 @@ import java.time.Duration;
  * @param calmPeriod the same while events of the runtime are received and nothing happens (decision 122)
  * @param relistThreshold the PLEG is healthy while the last list is not older than this
  * @param callDeadline of one list, and in the serial modes of every call
- * @param podDeadline of all status calls for one pod together; this and the following apply to parallel mode only
+ * @param podDeadline of each status call for a pod, which are sent together unless it has many containers; this and the following
+ *     apply to parallel mode only
  * @param parallel how many pods are inspected at once, not counting those beyond {@code patience}
  * @param parallelRetries how many of these may be quarantined pods
  * @param patience an inspection that takes longer no longer counts towards {@code parallel}, but continues

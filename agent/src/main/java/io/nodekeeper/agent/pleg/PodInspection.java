@@ -13,8 +13,8 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * The status calls for one pod in progress, all sent at once: a slow runtime delays them together, not one after
- * another.
+ * The status calls for one pod in progress, sent at once as far as {@link CallGroup} allows: a slow runtime delays them
+ * together, not one after another.
  */
 record PodInspection(CallGroup calls, CompletableFuture<PodStatus> status) {
 

@@ -130,8 +130,12 @@ record Admission(
         Map<Resource, Long> missing = new LinkedHashMap<>();
         for (Resource resource : Resource.of(pod)) {
             OptionalLong capacity = capacity(resource);
+            if (capacity.isEmpty()) {
+                // A pod may name thousands of resources, and each amount is a sum over all of its containers.
+                continue;
+            }
             long requested = resource.amount(pod);
-            if (capacity.isPresent() && requested > 0) {
+            if (requested > 0) {
                 long beyond = used(resource, active) + requested - capacity.getAsLong();
                 if (beyond > 0) {
                     missing.put(resource, beyond);

@@ -177,21 +177,19 @@ final class ContainerStarter {
 
     /** The variables of the pod's Services. The one of the API itself counts less than one of the pod's namespace. */
     private CompletableFuture<Map<String, String>> services(Pod pod) {
-        CompletableFuture<List<JsonObject>> own = pod.serviceLinks()
+        CompletableFuture<Map<String, String>> own = pod.serviceLinks()
                 ? ports.objects().services().in(pod.namespace())
-                : CompletableFuture.completedFuture(List.of());
+                : CompletableFuture.completedFuture(Map.of());
         CompletableFuture<Optional<JsonObject>> master = ports.objects()
                 .get(
                         ServiceLists.SERVICES,
                         ServiceEnvironment.MASTER_NAMESPACE,
                         ServiceEnvironment.MASTER,
                         ObjectCache.RECENT);
-        CompletableFuture<Map<String, String>> variables = own.thenCombine(master, (all, api) -> {
-            Map<String, JsonObject> byName = new HashMap<>();
-            all.forEach(service -> byName.put(service.object("metadata").text("name"), service));
-            api.ifPresent(service -> byName.putIfAbsent(ServiceEnvironment.MASTER, service));
-            return ServiceEnvironment.of(List.copyOf(byName.values()));
-        });
+        CompletableFuture<Map<String, String>> variables = own.thenCombine(
+                master,
+                (all, api) -> api.map(service -> ServiceEnvironment.withMaster(all, service))
+                        .orElse(all));
         if (pod.isStatic()) {
             // It starts without an API, too.
             return Deadlines.within(ports.loop(), STATIC_WAITS, "services", variables)

@@ -18,7 +18,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
 
 /**
  * Ends containers: first the hook of each, then, for a sidecar, a wait for the containers that need it, then the runtime's stop
@@ -60,17 +62,24 @@ final class ContainerStopper {
         newest = Optional.of(
                 new Stop(ports.loop().clock().nanoTime() + kill.grace().toNanos(), end));
         List<CompletableFuture<Void>> ends = new ArrayList<>();
+        Map<String, ContainerSpec> specs = pod.containersByName();
+        List<ContainerSpec> sidecars =
+                pod.initContainers().stream().filter(ContainerSpec::isSidecar).toList();
+        Set<String> late = sidecars.stream().map(ContainerSpec::name).collect(Collectors.toSet());
         for (PodCommand.Kill each : kill.containers()) {
-            if (!isSidecar(pod, each)) {
-                ends.add(stop(pod, each, kill.grace(), podIp, CompletableFuture.completedFuture(null), end));
+            if (!late.contains(each.name())) {
+                Optional<ContainerSpec> spec = Optional.ofNullable(specs.get(each.name()));
+                ends.add(stop(pod, spec, each, kill.grace(), podIp, CompletableFuture.completedFuture(null), end));
             }
         }
-        for (ContainerSpec sidecar : pod.initContainers().reversed()) {
+        // A container that could not be ended keeps no sidecar alive.
+        CompletableFuture<Void> turn = all(ends).exceptionally(error -> null);
+        for (ContainerSpec sidecar : sidecars.reversed()) {
             PodCommand.Kill each = kills.get(sidecar.name());
-            if (each != null && sidecar.isSidecar()) {
-                // A container that could not be ended keeps no sidecar alive.
-                CompletableFuture<Void> turn = all(ends).exceptionally(error -> null);
-                ends.add(stop(pod, each, kill.grace(), podIp, turn, end));
+            if (each != null) {
+                CompletableFuture<Void> own = stop(pod, Optional.of(sidecar), each, kill.grace(), podIp, turn, end);
+                ends.add(own);
+                turn = all(List.of(turn, own)).exceptionally(error -> null);
             }
         }
         all(ends).whenComplete((done, error) -> {
@@ -91,17 +100,13 @@ final class ContainerStopper {
                         .completeExceptionally(new CommandFailure(SHORTENED, "the pod has less time to end")));
     }
 
-    private static boolean isSidecar(Pod pod, PodCommand.Kill kill) {
-        return pod.initContainers().stream()
-                .anyMatch(container -> container.isSidecar() && container.name().equals(kill.name()));
-    }
-
     private static CompletableFuture<Void> all(List<CompletableFuture<Void>> ends) {
         return CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new));
     }
 
     private CompletableFuture<Void> stop(
             Pod pod,
+            Optional<ContainerSpec> container,
             PodCommand.Kill kill,
             Duration grace,
             String podIp,
@@ -110,7 +115,6 @@ final class ContainerStopper {
         events.normal(pod, "Killing", kill.message());
         Clock clock = ports.loop().clock();
         long start = clock.nanoTime();
-        Optional<ContainerSpec> container = pod.container(kill.name());
         CompletableFuture<Void> hook = container
                 .map(spec -> hook(pod, spec, kill.id(), podIp, grace, start))
                 .orElseGet(() -> CompletableFuture.completedFuture(null));

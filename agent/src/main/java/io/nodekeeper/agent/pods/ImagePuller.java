@@ -11,6 +11,7 @@ import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.cri.Image;
 import io.nodekeeper.cri.RuntimeCall;
+import io.nodekeeper.cri.RuntimeCallException;
 import io.nodekeeper.cri.config.RegistryCredentials;
 import io.nodekeeper.cri.config.SandboxConfig;
 import java.time.Duration;
@@ -26,6 +27,9 @@ import java.util.concurrent.CompletableFuture;
  * node. Confined to the loop of its ports.
  */
 final class ImagePuller {
+    /** The longest name of a user that an image may have: Linux' tools allow 32 characters, and an image may have a megabyte. */
+    private static final int LONGEST_USER = 256;
+
     private final PodPorts ports;
     private final PodEvents events;
     private Optional<CompletableFuture<String>> pulling = Optional.empty();
@@ -46,12 +50,15 @@ final class ImagePuller {
         if (container.pullPolicy() == ContainerSpec.PullPolicy.ALWAYS) {
             return pull(pod, name, sandbox);
         }
-        return CommandFailure.failing(Reasons.ERR_IMAGE_PULL, stored(name)).thenCompose(image -> {
+        boolean pulls = container.pullPolicy() != ContainerSpec.PullPolicy.NEVER;
+        // What the node cannot pull again is not removed.
+        CompletableFuture<Optional<Image>> there = pulls ? storedOrRemoved(name) : stored(name);
+        return CommandFailure.failing(Reasons.ERR_IMAGE_PULL, there).thenCompose(image -> {
             if (image.isPresent()) {
                 events.normal(pod, "Pulled", "Container image \"" + name + "\" already present on machine");
                 return CompletableFuture.completedFuture(image.get());
             }
-            if (container.pullPolicy() == ContainerSpec.PullPolicy.NEVER) {
+            if (!pulls) {
                 String message = "Container image \"" + name + "\" is not present with pull policy of Never";
                 return CompletableFuture.failedFuture(new CommandFailure(Reasons.ERR_IMAGE_NEVER_PULL, message));
             }
@@ -60,7 +67,40 @@ final class ImagePuller {
     }
 
     private CompletableFuture<Optional<Image>> stored(String name) {
-        return ports.runtime().call(new RuntimeCall.GetImage(name), ports.callDeadline());
+        RuntimeCall.GetImage call = new RuntimeCall.GetImage(name);
+        return ports.runtime().call(call, ports.callDeadline()).thenApply(found -> {
+            if (found.filter(image -> image.userName().length() > LONGEST_USER).isPresent()) {
+                throw new RuntimeCallException(
+                        call.method(),
+                        RuntimeCallException.Code.TOO_LARGE,
+                        "the name of the image's user has more than " + LONGEST_USER + " characters");
+            }
+            return found;
+        });
+    }
+
+    /**
+     * As {@link #stored}. An image of which the runtime tells too much goes: no container can start from it, and with some of them the
+     * list of all images is too large to be read, so that no image could be removed any more.
+     */
+    private CompletableFuture<Optional<Image>> storedOrRemoved(String name) {
+        return stored(name).exceptionallyCompose(error -> {
+            boolean tooLarge = Failures.cause(error) instanceof RuntimeCallException refused
+                    && refused.code() == RuntimeCallException.Code.TOO_LARGE;
+            return tooLarge ? remove(name, error) : CompletableFuture.failedFuture(error);
+        });
+    }
+
+    /** Always fails. */
+    private CompletableFuture<Optional<Image>> remove(String name, Throwable why) {
+        return ports.runtime()
+                .call(new RuntimeCall.RemoveImage(name), ports.callDeadline())
+                .handle((done, error) -> {
+                    String result = error == null
+                            ? "the image is removed from the node"
+                            : "the image cannot be removed from the node: " + Failures.text(error);
+                    throw new CommandFailure(Reasons.ERR_IMAGE_PULL, Failures.text(why) + "; " + result);
+                });
     }
 
     /** Gives up the image that is being pulled, because the pod must end: the runtime ends its call, and goes on there the next time. */
@@ -82,7 +122,7 @@ final class ImagePuller {
         CompletableFuture<String> call =
                 credentials(pod, name).thenCompose(all -> pull(name, sandbox, all, 0, new ArrayList<>()));
         pulling = Optional.of(call);
-        return CommandFailure.failing(Reasons.ERR_IMAGE_PULL, call.thenCompose(this::stored))
+        return CommandFailure.failing(Reasons.ERR_IMAGE_PULL, call.thenCompose(this::storedOrRemoved))
                 .thenApply(image -> {
                     Duration took = Duration.ofNanos(ports.loop().clock().nanoTime() - start);
                     events.normal(

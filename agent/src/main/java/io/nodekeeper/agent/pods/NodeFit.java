@@ -1,5 +1,6 @@
 package io.nodekeeper.agent.pods;
 
+import io.nodekeeper.agent.pods.model.ContainerSpec;
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.agent.pods.sync.Wanted;
 import io.nodekeeper.api.Node;
@@ -10,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -17,7 +19,8 @@ import java.util.stream.Stream;
  * that it needs, and by taints. Stateless.
  */
 final class NodeFit {
-    private static final Set<String> ANY_ADDRESS = Set.of("", "0.0.0.0");
+    /** An address that means the same as none. */
+    private static final String ANY_ADDRESS = "0.0.0.0";
 
     private NodeFit() {}
 
@@ -31,8 +34,7 @@ final class NodeFit {
         if (node.filter(known -> !selects(pod, known)).isPresent()) {
             return refused("NodeAffinity", "node(s) didn't match Pod's node affinity/selector");
         }
-        if (hostPorts(pod)
-                .anyMatch(port -> active.stream().flatMap(NodeFit::hostPorts).anyMatch(port::collides))) {
+        if (collides(pod, active)) {
             return refused("NodePorts", "node(s) didn't have free ports for the requested pod ports");
         }
         if (!isStatic && node.filter(known -> !tolerates(pod, known)).isPresent()) {
@@ -102,23 +104,38 @@ final class NodeFit {
                 .allMatch(taint -> tolerations.stream().anyMatch(toleration -> toleration.tolerates(taint)));
     }
 
-    /** A port of the host. */
+    /** Whether the pod needs a port of the host that one of {@code active} has. Each of them may have thousands. */
+    private static boolean collides(Pod pod, List<Pod> active) {
+        List<HostPort> wanted = hostPorts(pod).toList();
+        if (wanted.isEmpty()) {
+            return false;
+        }
+        Set<HostPort> taken = active.stream().flatMap(NodeFit::hostPorts).collect(Collectors.toSet());
+        Set<HostPort> takenSomewhere =
+                taken.stream().map(HostPort::atAnyAddress).collect(Collectors.toSet());
+        return wanted.stream()
+                .anyMatch(port -> port.address().isEmpty()
+                        ? takenSomewhere.contains(port)
+                        : taken.contains(port) || taken.contains(port.atAnyAddress()));
+    }
+
+    /**
+     * A port of the host.
+     *
+     * @param address empty for any
+     */
     private record HostPort(String address, String protocol, long number) {
-        boolean collides(HostPort other) {
-            boolean sameAddress = address.equals(other.address)
-                    || ANY_ADDRESS.contains(address)
-                    || ANY_ADDRESS.contains(other.address);
-            return number == other.number && protocol.equals(other.protocol) && sameAddress;
+        private HostPort atAnyAddress() {
+            return new HostPort("", protocol, number);
         }
     }
 
     /** Of containers and sidecars. With the host's network each port of a container is one of the host. */
     private static Stream<HostPort> hostPorts(Pod pod) {
-        return pod.allContainers().stream()
-                .filter(container -> container.isSidecar() || pod.containers().contains(container))
+        return Stream.concat(pod.initContainers().stream().filter(ContainerSpec::isSidecar), pod.containers().stream())
                 .flatMap(container -> container.json().array("ports").objects())
                 .map(port -> new HostPort(
-                        port.text("hostIP"),
+                        port.text("hostIP").equals(ANY_ADDRESS) ? "" : port.text("hostIP"),
                         port.text("protocol").isEmpty() ? "TCP" : port.text("protocol"),
                         port.number("hostPort")
                                 .filter(number -> number > 0)

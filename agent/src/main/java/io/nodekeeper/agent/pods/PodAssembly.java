@@ -89,7 +89,7 @@ public final class PodAssembly {
     private static final Logger log = LoggerFactory.getLogger(PodAssembly.class);
     /** The kubelet's period of looking for pods whose time has come. */
     private static final Duration PERIOD = Duration.ofSeconds(1);
-    /** Threads for the node's own files. Each pod needs a few ms of them; paths of the host have others. */
+    /** Threads for the node's own files. Each pod needs a few ms of them; its volumes have others. */
     private static final int WORKERS = 4;
     /** How often it is noted which images are in use; the runtime is not asked for it. */
     private static final Duration IMAGE_USE = Duration.ofSeconds(10);
@@ -105,6 +105,9 @@ public final class PodAssembly {
 
     /** Two threads, so that one file that hangs delays no other. A kubelet has one. */
     private final Workers rotation;
+
+    /** Threads of its own, because it takes up to minutes, and no log waits for that of another one. */
+    private final Workers compression;
 
     private final LogRotation logRotation;
     private final Duration logInterval;
@@ -169,6 +172,7 @@ public final class PodAssembly {
         hostDisk = new Workers("pods-host-paths", 3 * hanging, loop);
         manifests = new Workers("static-pods", 2, loop);
         rotation = new Workers("container-logs", 2, loop);
+        compression = new Workers("container-log-compression", 2, loop);
         prober = new NodeProber(runtime, loop);
         beat = loops.loop("pods", PERIOD);
         PodConfig pods = config.pods();
@@ -248,6 +252,7 @@ public final class PodAssembly {
                 config.runtime().requestTimeout(),
                 () -> runningLogs(pods.logsDirectory()),
                 rotation::call,
+                compression::call,
                 loop);
         this.runtime = runtime;
         this.pleg = pleg;
@@ -463,5 +468,6 @@ public final class PodAssembly {
         hostDisk.close();
         manifests.close();
         rotation.close();
+        compression.close();
     }
 }

@@ -3,7 +3,6 @@ package io.nodekeeper.agent.pods;
 import io.nodekeeper.agent.pods.containers.NodeSettings;
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.agent.pods.model.PodMetrics;
-import io.nodekeeper.agent.pods.model.VolumeKind;
 import io.nodekeeper.agent.pods.objects.ObjectCache;
 import io.nodekeeper.agent.pods.persistent.PersistentVolumes;
 import io.nodekeeper.agent.pods.probes.ProbePorts;
@@ -91,14 +90,11 @@ record PodPorts(
         return all;
     }
 
-    /** As {@link #onDisk}, for work that touches volumes of {@code pod}: if it hangs, only this pod waits. */
+    /**
+     * As {@link #onDisk}, for work that touches volumes of {@code pod}: if it hangs, or takes long because the pod mounts thousands of
+     * parts of them, only this pod waits.
+     */
     <T> CompletableFuture<T> onVolumes(Pod pod, String what, Callable<T> work) {
-        boolean host = pod.spec()
-                .array("volumes")
-                .objects()
-                .anyMatch(volume -> VolumeKind.of(volume)
-                        .filter(kind -> kind == VolumeKind.HOST_PATH || kind.isPersistent())
-                        .isPresent());
-        return host ? loop.deliver(hostDisk.call(pod.uid(), what, callDeadline, work)) : onDisk(what, work);
+        return loop.deliver(hostDisk.call(pod.uid(), what, callDeadline, work));
     }
 }

@@ -12,6 +12,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
 
 /**
  * What the ended containers of one pod wrote about their end, by {@code terminationMessagePath} and {@code
@@ -39,9 +40,7 @@ final class TerminationMessages {
     /** The same status, with the messages of containers that have ended. Never fails. */
     CompletableFuture<PodStatus> with(Pod pod, PodStatus status) {
         List<ContainerStatus> all = status.containers();
-        messages.keySet()
-                .removeIf(
-                        id -> all.stream().noneMatch(container -> container.id().equals(id)));
+        messages.keySet().retainAll(all.stream().map(ContainerStatus::id).collect(Collectors.toSet()));
         List<ContainerStatus> unread = all.stream()
                 .filter(container -> container.state() == ContainerState.EXITED)
                 .filter(container -> !messages.containsKey(container.id()))

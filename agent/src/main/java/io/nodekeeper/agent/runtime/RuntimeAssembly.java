@@ -101,7 +101,7 @@ public final class RuntimeAssembly {
                 loops,
                 random);
         page = new RuntimePage(watch, calls, pleg, loop.clock());
-        statistics = new StatisticsSource(watch, calls, pleg);
+        statistics = new StatisticsSource(watch::imageFilesystem, calls, pleg);
     }
 
     /** What the status reads; to be started by the caller. */

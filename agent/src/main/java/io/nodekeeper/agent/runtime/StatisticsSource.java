@@ -17,15 +17,16 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /** Gives the statistics what the agent already knows about the runtime. Confined to the agent's loop. */
 final class StatisticsSource implements RuntimeSource {
-    private final RuntimeWatch watch;
+    private final Supplier<Fact<ImageFilesystem>> images;
     private final ContainerRuntime calls;
     private final Pleg pleg;
 
-    StatisticsSource(RuntimeWatch watch, ContainerRuntime calls, Pleg pleg) {
-        this.watch = watch;
+    StatisticsSource(Supplier<Fact<ImageFilesystem>> images, ContainerRuntime calls, Pleg pleg) {
+        this.images = images;
         this.calls = calls;
         this.pleg = pleg;
     }
@@ -35,22 +36,32 @@ final class StatisticsSource implements RuntimeSource {
     public List<RunningPod> pods() {
         Inventory inventory = pleg.inventory();
         Map<String, List<Container>> running = new HashMap<>();
+        // By pod: they may be in an earlier sandbox of it.
+        Map<String, List<RunningPod.EndedContainer>> ended = new HashMap<>();
         for (Container container : inventory.containers()) {
-            if (container.state() == ContainerState.RUNNING
-                    && !container.podUid().isEmpty()) {
+            if (container.podUid().isEmpty()) {
+                continue;
+            }
+            if (container.state() == ContainerState.RUNNING) {
                 running.computeIfAbsent(container.sandboxId(), sandbox -> new ArrayList<>())
                         .add(container);
+            } else {
+                ended.computeIfAbsent(container.podUid(), uid -> new ArrayList<>())
+                        .add(new RunningPod.EndedContainer(container.id(), container.name()));
             }
         }
         return inventory.sandboxes().stream()
                 .filter(sandbox -> sandbox.ready() && !sandbox.podUid().isEmpty())
-                .map(sandbox -> pod(sandbox, running.getOrDefault(sandbox.id(), List.of())))
+                .map(sandbox -> pod(
+                        sandbox,
+                        running.getOrDefault(sandbox.id(), List.of()),
+                        ended.getOrDefault(sandbox.podUid(), List.of())))
                 .toList();
     }
 
     @Override
     public Fact<ImageFilesystem> images() {
-        return watch.imageFilesystem();
+        return images.get();
     }
 
     @Override
@@ -58,7 +69,7 @@ final class StatisticsSource implements RuntimeSource {
         return calls;
     }
 
-    private RunningPod pod(PodSandbox sandbox, List<Container> containers) {
+    private RunningPod pod(PodSandbox sandbox, List<Container> containers, List<RunningPod.EndedContainer> ended) {
         Map<String, Long> started = new HashMap<>();
         for (ContainerStatus status :
                 pleg.cache().get(sandbox.podUid()).status().containers()) {
@@ -75,7 +86,8 @@ final class StatisticsSource implements RuntimeSource {
                                 container.id(),
                                 container.name(),
                                 time(started.getOrDefault(container.id(), container.createdAtNanos()))))
-                        .toList());
+                        .toList(),
+                ended);
     }
 
     private static Optional<Instant> time(long nanos) {

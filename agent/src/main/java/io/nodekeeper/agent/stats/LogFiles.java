@@ -22,16 +22,22 @@ record LogFiles(Path directory) {
     /** The most files of a container: a kubelet keeps 5. */
     private static final int MOST_FILES = 1_000;
 
-    /** By id of a container: what its logs use; without the containers that have no directory of logs. Blocks. */
+    /**
+     * By id of a container: what its logs use; without the containers that have no directory of logs. Containers of the same name share
+     * one, with the logs of all of them; it counts for the one that runs. Blocks.
+     */
     Map<String, DiskUse> read(List<RunningPod> pods) throws IOException {
         Map<String, DiskUse> used = new HashMap<>();
         for (RunningPod pod : pods) {
             Path logs = PodLabels.logDirectory(directory, pod.namespace(), pod.name(), pod.uid());
-            for (RunningPod.RunningContainer container : pod.containers()) {
-                Path own = logs.resolve(container.name()).normalize();
+            Map<String, String> ids = new HashMap<>();
+            pod.ended().forEach(container -> ids.put(container.name(), container.id()));
+            pod.containers().forEach(container -> ids.put(container.name(), container.id()));
+            for (Map.Entry<String, String> container : ids.entrySet()) {
+                Path own = logs.resolve(container.getKey()).normalize();
                 // Names come from the runtime, which takes them from the API.
                 if (own.startsWith(directory) && Files.isDirectory(own)) {
-                    used.put(container.id(), use(own));
+                    used.put(container.getValue(), use(own));
                 }
             }
         }

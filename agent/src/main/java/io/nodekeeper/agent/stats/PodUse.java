@@ -13,7 +13,7 @@ import java.util.OptionalLong;
  *
  * @param memory the working set in bytes; empty if it is not known
  * @param processes how many; empty if it is not known
- * @param containers by name
+ * @param containers by name, also those that have ended: what they wrote is on the disk until they are removed
  * @param volumes by name: what its {@code emptyDir} volumes have on disk, in bytes
  * @param other what it has on the node's disk besides, in bytes
  * @param layerInodes of what its containers wrote
@@ -41,6 +41,12 @@ public record PodUse(
         /** What it wrote, and its logs, in bytes. */
         public long disk() {
             return layer + logs;
+        }
+
+        /** With what an earlier container of the same name left. */
+        private ContainerUse plus(ContainerUse earlier) {
+            return new ContainerUse(
+                    memory.isPresent() ? memory : earlier.memory, layer + earlier.layer, logs + earlier.logs);
         }
     }
 
@@ -98,15 +104,19 @@ public record PodUse(
         long layerInodes = 0;
         long nodeInodes = other.inodes()
                 + volumes.values().stream().mapToLong(DiskUse::inodes).sum();
-        for (RunningPod.RunningContainer container : pod.containers()) {
-            DiskUse layer = snapshot.layer(container.id()).map(Timed::value).orElse(DiskUse.NONE);
-            DiskUse logs = snapshot.logs(container.id()).map(Timed::value).orElse(DiskUse.NONE);
+        Map<String, String> names = new LinkedHashMap<>();
+        pod.containers().forEach(container -> names.put(container.id(), container.name()));
+        pod.ended().forEach(container -> names.put(container.id(), container.name()));
+        for (Map.Entry<String, String> container : names.entrySet()) {
+            String id = container.getKey();
+            DiskUse layer = snapshot.layer(id).map(Timed::value).orElse(DiskUse.NONE);
+            DiskUse logs = snapshot.logs(id).map(Timed::value).orElse(DiskUse.NONE);
             layerInodes += layer.inodes();
             nodeInodes += logs.inodes();
-            containers.put(
-                    container.name(),
-                    new ContainerUse(
-                            memory(Optional.ofNullable(cgroups.get(container.id()))), layer.bytes(), logs.bytes()));
+            containers.merge(
+                    container.getValue(),
+                    new ContainerUse(memory(Optional.ofNullable(cgroups.get(id))), layer.bytes(), logs.bytes()),
+                    ContainerUse::plus);
         }
         Map<String, Long> bytes = new HashMap<>();
         volumes.forEach((name, disk) -> bytes.put(name, disk.bytes()));

@@ -12,6 +12,7 @@ import java.util.Set;
  * @param sandbox the id of the sandbox
  * @param startedAt when the sandbox was created
  * @param containers its running containers
+ * @param ended the other containers of it that the runtime still has: what they wrote is on disk, and they use nothing else
  */
 public record RunningPod(
         String uid,
@@ -19,7 +20,8 @@ public record RunningPod(
         String namespace,
         String sandbox,
         Optional<Instant> startedAt,
-        List<RunningContainer> containers) {
+        List<RunningContainer> containers,
+        List<EndedContainer> ended) {
 
     /**
      * A running container.
@@ -29,9 +31,29 @@ public record RunningPod(
      */
     public record RunningContainer(String id, String name, Optional<Instant> startedAt) {}
 
-    /** Copies the list. */
+    /**
+     * A container that does not run.
+     *
+     * @param id the runtime's id
+     * @param name its name in the pod
+     */
+    public record EndedContainer(String id, String name) {}
+
+    /** Copies the lists. */
     public RunningPod {
         containers = List.copyOf(containers);
+        ended = List.copyOf(ended);
+    }
+
+    /** A pod of which all containers run. */
+    public RunningPod(
+            String uid,
+            String name,
+            String namespace,
+            String sandbox,
+            Optional<Instant> startedAt,
+            List<RunningContainer> containers) {
+        this(uid, name, namespace, sandbox, startedAt, containers, List.of());
     }
 
     /** The ids by which its cgroups are found: of the pod, of its sandbox, and of its containers. */

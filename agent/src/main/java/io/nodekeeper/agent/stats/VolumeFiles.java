@@ -29,20 +29,26 @@ record VolumeFiles(Path directory) {
     private static final int MOST_LINKED = 100_000;
     /** The deepest directory that is entered: each one on the way to it is open meanwhile. */
     private static final int DEEPEST = 512;
+    /**
+     * The kinds of volumes that are a pod's local storage, as with a kubelet. The others of the node's own are in memory: file systems
+     * of their own.
+     */
+    private static final List<String> LOCAL = List.of("kubernetes.io~empty-dir", "kubernetes.io~configmap");
     /** What a volume uses at least whose files cannot all be looked at: more than any limit. */
     private static final long BEYOND_LIMITS = 1L << 50;
 
-    /** By UID and name of the volume: what each {@code emptyDir} on the node's disk uses there. Blocks. */
+    /** By UID and name: what each {@code emptyDir} and {@code configMap} volume on the node's disk uses there. Blocks. */
     Map<String, Map<String, DiskUse>> read(List<RunningPod> pods) throws IOException {
         Map<String, Map<String, DiskUse>> used = new HashMap<>();
         for (RunningPod pod : pods) {
-            Path volumes = directory
-                    .resolve(pod.uid())
-                    .resolve("volumes/kubernetes.io~empty-dir")
-                    .normalize();
+            Path volumes = directory.resolve(pod.uid()).resolve("volumes").normalize();
             // The UID comes from the runtime, which takes it from the API.
-            if (volumes.startsWith(directory) && Files.isDirectory(volumes)) {
-                used.put(pod.uid(), volumes(volumes));
+            if (volumes.startsWith(directory)) {
+                Map<String, DiskUse> local = new HashMap<>();
+                for (String kind : LOCAL) {
+                    local.putAll(volumes(volumes.resolve(kind)));
+                }
+                used.put(pod.uid(), local);
             }
         }
         return used;
@@ -98,6 +104,9 @@ record VolumeFiles(Path directory) {
 
     private static Map<String, DiskUse> volumes(Path volumes) throws IOException {
         Map<String, DiskUse> used = new HashMap<>();
+        if (!Files.isDirectory(volumes)) {
+            return used;
+        }
         Optional<FileStat> disk = FileStat.of(volumes);
         try (DirectoryStream<Path> each = Files.newDirectoryStream(volumes)) {
             for (Path volume : each) {

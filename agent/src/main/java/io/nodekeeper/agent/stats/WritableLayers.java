@@ -35,9 +35,9 @@ final class WritableLayers {
     }
 
     /**
-     * Asks for all containers of {@code pods}; one round at a time. After {@value #PARALLEL} calls have failed, or
+     * Asks for all running containers of {@code pods}; one round at a time. After {@value #PARALLEL} calls have failed, or
      * one before any was answered, it asks for no more. The result has the last value of the containers that did not
-     * answer; it fails if none answered.
+     * answer, and of those that have ended, about which a runtime says nothing; it fails if none answered.
      */
     CompletableFuture<Map<String, Timed<DiskUse>>> read(List<RunningPod> pods) {
         Round round = new Round(pods);
@@ -57,13 +57,20 @@ final class WritableLayers {
         private String lastError = "";
 
         private Round(List<RunningPod> pods) {
-            pods.forEach(pod -> pod.containers().forEach(container -> {
-                left.add(container.id());
-                Timed<DiskUse> before = known.get(container.id());
-                if (before != null) {
-                    values.put(container.id(), before);
-                }
-            }));
+            for (RunningPod pod : pods) {
+                pod.containers().forEach(container -> {
+                    left.add(container.id());
+                    keep(container.id());
+                });
+                pod.ended().forEach(container -> keep(container.id()));
+            }
+        }
+
+        private void keep(String id) {
+            Timed<DiskUse> before = known.get(id);
+            if (before != null) {
+                values.put(id, before);
+            }
         }
 
         private void next() {

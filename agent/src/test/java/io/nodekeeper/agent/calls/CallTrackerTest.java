@@ -75,6 +75,25 @@ class CallTrackerTest {
         assertThat(tracker.newestAnswer()).isEmpty();
     }
 
+    /** Such as one beyond the most calls that may be in progress. */
+    @Test
+    void callThatWasNotSentIsNeitherARefusalNorAnAnswer() {
+        // given a call that the runtime refused
+        refuse("ListImages", "disk full");
+        call(IMAGES);
+        time.advance(Duration.ofSeconds(1));
+
+        // when it, and another one, are not sent
+        runtime.fail("*", new RuntimeCallException("any", RuntimeCallException.Code.NOT_SENT, "2240 calls already"));
+        runtime.heal("ListImages");
+        call(IMAGES);
+        call(new RuntimeCall.GetContainer("c1"));
+
+        // then only what the runtime said counts
+        assertThat(tracker.refused()).containsExactly(new RefusedCall(IMAGES, 0, 1, "ListImages: OTHER: disk full"));
+        assertThat(tracker.newestAnswer()).contains(new AnsweredCall(IMAGES, 0, 0));
+    }
+
     @Test
     void cancelReachesTheRuntime() {
         runtime.hang("Status");

@@ -52,6 +52,28 @@ class PlegTest {
         assertThat(fixture.pleg.cache().get("u1").status()).isEqualTo(PodStatus.empty("u1"));
     }
 
+    /** More than the calls to the runtime that may be in progress. */
+    @Test
+    void podWithThousandsOfEndedContainersIsInspectedWithFewCallsAtATime() {
+        // given a runtime that needs some time for each status
+        PlegFixture fixture = PlegFixture.parallel();
+        fixture.runtime.pod("u1", "app");
+        for (int i = 0; i < 3_000; i++) {
+            fixture.runtime.container("old-" + i, "u1", "old", ContainerState.EXITED);
+        }
+        fixture.runtime.delay("ContainerStatus", Duration.ofMillis(2));
+
+        // when the pod is inspected
+        fixture.pleg.start();
+        fixture.advanceMillis(1);
+        long atOnce = fixture.runtime.open("ContainerStatus");
+        fixture.advanceSeconds(2);
+
+        // then few calls were in progress, and the pod has all of its containers
+        assertThat(atOnce).isEqualTo(16);
+        assertThat(fixture.pleg.cache().get("u1").status().containers()).hasSize(3_001);
+    }
+
     @ParameterizedTest
     @EnumSource
     @Tag("A80")
@@ -96,11 +118,8 @@ class PlegTest {
     @Tag("A81")
     void eventsBeyondAFullChannelAreDroppedAndCounted() {
         PlegFixture fixture = PlegFixture.parallel();
-        for (int i = 0; i < 1000; i++) {
+        for (int i = 0; i < 1003; i++) {
             fixture.runtime.container("a" + i, "u1", "a", ContainerState.RUNNING);
-        }
-        for (int i = 0; i < 3; i++) {
-            fixture.runtime.container("b" + i, "u2", "b", ContainerState.RUNNING);
         }
 
         fixture.pleg.start();

@@ -14,6 +14,8 @@ import io.nodekeeper.api.json.JsonObject;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -230,6 +232,45 @@ class AdmissionTest {
                         ported("{\"hostPort\": 80, \"hostIP\": \"10.0.0.2\"}", false),
                         ported("{\"hostPort\": 80, \"hostIP\": \"10.0.0.1\"}", false)))
                 .isEmpty();
+        assertThat(reason(
+                        Set.of(),
+                        ported("{\"hostPort\": 80, \"hostIP\": \"10.0.0.2\"}", false),
+                        ported("{\"hostPort\": 80, \"hostIP\": \"0.0.0.0\"}", false)))
+                .isEqualTo(refused);
+        assertThat(reason(Set.of(), ported("{\"hostPort\": 80, \"hostIP\": \"10.0.0.2\"}", false), web))
+                .isEqualTo(refused);
+    }
+
+    @Test
+    void shouldCountPortsOfSidecarsAndNotThoseOfOtherInitContainers() {
+        Pod web = ported("{\"hostPort\": 80, \"containerPort\": 1}", false);
+        String init = """
+                {"spec": {"initContainers": [{"name": "i", %s"ports": [{"hostPort": 80}]}],
+                          "containers": [{"name": "c"}]}}
+                """;
+
+        assertThat(reason(Set.of(), web, new Pod(Json.parseObject(init.formatted("\"restartPolicy\": \"Always\", ")))))
+                .startsWith("NodePorts: ");
+        assertThat(reason(Set.of(), web, new Pod(Json.parseObject(init.formatted("")))))
+                .isEmpty();
+    }
+
+    /** If each port were compared with each other one, and each container with each other one, this would take hours. */
+    @Test
+    void shouldDecideAboutPodsWithThousandsOfContainersAndPorts() {
+        Pod some = manyPorts(1);
+        Pod others = manyPorts(10_001);
+
+        assertThat(reason(Set.of(), some, others)).isEmpty();
+        assertThat(reason(Set.of(), some, others, manyPorts(10_000))).startsWith("NodePorts: ");
+    }
+
+    /** A pod of 10,000 containers, each with a port of the host. */
+    private static Pod manyPorts(int first) {
+        String containers = IntStream.range(first, first + 10_000)
+                .mapToObj(port -> "{\"name\": \"c%1$d\", \"ports\": [{\"hostPort\": %1$d}]}".formatted(port))
+                .collect(Collectors.joining(", "));
+        return new Pod(Json.parseObject("{\"spec\": {\"containers\": [" + containers + "]}}"));
     }
 
     private static Pod ported(String port, boolean hostNetwork) {

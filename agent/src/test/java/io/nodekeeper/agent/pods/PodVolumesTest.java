@@ -122,6 +122,17 @@ class PodVolumesTest {
         assertThat(hostDisk.done).containsExactly("parts of volumes of shop/web", "directories of shop/web");
     }
 
+    /** A pod may mount thousands of parts of an empty directory, which takes long, too. */
+    @Test
+    void shouldTouchVolumesOfEachKindBesideTheThreadsThatAllPodsShare() {
+        CompletableFuture<String> parts = ports.onVolumes(POD, "parts of volumes of shop/web", () -> "mounted");
+        time.advance(Duration.ofMillis(1));
+
+        assertThat(parts).isCompletedWithValue("mounted");
+        assertThat(disk.done).isEmpty();
+        assertThat(hostDisk.done).containsExactly("parts of volumes of shop/web");
+    }
+
     @Test
     void shouldUnmountTheVolumesOfDriversOnceThePodHasEndedAndAgainUntilThatSucceeds() throws Exception {
         Pod ended = new Pod(Json.parseObject("""

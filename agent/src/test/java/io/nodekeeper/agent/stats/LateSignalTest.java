@@ -262,4 +262,30 @@ class LateSignalTest {
         assertThat(round).isCompletedExceptionally();
         assertThat(shims.asked).containsExactly("hung-1", "hung-2", "hung-3", "hung-4");
     }
+
+    /** An init container may fill the disk and end. */
+    @Test
+    void whatAContainerWroteStaysKnownAfterItsEnd() {
+        Shims shims = new Shims();
+        shims.bytes.put("c1", 800L);
+        WritableLayers layers = new WritableLayers(shims, loop);
+        layers.read(pods("c1", "c2"));
+        time.advance(WritableLayers.DEADLINE);
+        shims.asked.clear();
+        RunningPod running = pods("c2").getFirst();
+
+        CompletableFuture<Map<String, Timed<DiskUse>>> round = layers.read(List.of(new RunningPod(
+                "u1",
+                "web",
+                "default",
+                "s1",
+                Optional.empty(),
+                running.containers(),
+                List.of(new RunningPod.EndedContainer("c1", "c1"), new RunningPod.EndedContainer("c0", "c0")))));
+        time.advance(WritableLayers.DEADLINE);
+
+        assertThat(round.join()).containsOnlyKeys("c1", "c2");
+        assertThat(round.join().get("c1")).extracting(Timed::value).isEqualTo(new DiskUse(800, 1));
+        assertThat(shims.asked).containsExactly("c2");
+    }
 }

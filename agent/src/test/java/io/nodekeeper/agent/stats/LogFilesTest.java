@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -34,6 +35,26 @@ class LogFilesTest {
         assertThat(logs().read(List.of(StatsFixture.POD)))
                 .containsOnlyKeys("c1")
                 .containsValue(new DiskUse(120, 2));
+    }
+
+    @Test
+    void theLogsOfContainersThatHaveEndedCountOnceForEachName() throws IOException {
+        log("default_web_u1/main/0.log", 100);
+        log("default_web_u1/main/1.log", 20);
+        log("default_web_u1/init/0.log", 7);
+        RunningPod pod = new RunningPod(
+                "u1",
+                "web",
+                "default",
+                "s1",
+                Optional.empty(),
+                List.of(new RunningPod.RunningContainer("c1", "main", Optional.empty())),
+                List.of(
+                        new RunningPod.EndedContainer("c0", "main"),
+                        new RunningPod.EndedContainer("i1", "init"),
+                        new RunningPod.EndedContainer("x1", "none")));
+
+        assertThat(logs().read(List.of(pod))).isEqualTo(Map.of("c1", new DiskUse(120, 2), "i1", new DiskUse(7, 1)));
     }
 
     @Test

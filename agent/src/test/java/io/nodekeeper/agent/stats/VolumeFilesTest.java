@@ -21,10 +21,14 @@ class VolumeFilesTest {
     Path directory;
 
     private DiskUse use(String uid) throws IOException {
+        return use(uid, "cache");
+    }
+
+    private DiskUse use(String uid, String name) throws IOException {
         RunningPod pod = new RunningPod(uid, "web", "shop", "sandbox", Optional.empty(), List.of());
         Map<String, DiskUse> volumes =
                 new VolumeFiles(directory).read(List.of(pod)).getOrDefault(uid, Map.of());
-        return volumes.getOrDefault("cache", DiskUse.NONE);
+        return volumes.getOrDefault(name, DiskUse.NONE);
     }
 
     private Path volume() throws IOException {
@@ -39,6 +43,18 @@ class VolumeFilesTest {
         assertThat(use("u1").bytes()).isBetween(3L * MI, 4L * MI);
         // The volume, the directory and the file.
         assertThat(use("u1").inodes()).isEqualTo(3);
+    }
+
+    /** A pod may have thousands of volumes, each with several copies of a ConfigMap. */
+    @Test
+    void shouldCountConfigMapsThatAreOnTheDisk() throws IOException {
+        volume();
+        Path settings = Files.createDirectories(directory.resolve("u1/volumes/kubernetes.io~configmap/settings"));
+        Files.write(settings.resolve("file"), new byte[3 * MI]);
+
+        assertThat(use("u1", "settings").bytes()).isBetween(3L * MI, 4L * MI);
+        assertThat(use("u1", "settings").inodes()).isEqualTo(2);
+        assertThat(use("u1").inodes()).isEqualTo(1);
     }
 
     /** A pod decides in which order its files are listed. */

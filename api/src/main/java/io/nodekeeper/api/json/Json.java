@@ -15,6 +15,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
@@ -77,7 +78,7 @@ public final class Json {
      *     holds text that UTF-8 cannot write
      */
     public static JsonValue parse(byte[] bytes) {
-        return parse(bytes, Json::refuseRepeated, Integer.MAX_VALUE, UnaryOperator.identity());
+        return parse(bytes, Json::refuseRepeated, Integer.MAX_VALUE, Kept.ALL);
     }
 
     /**
@@ -86,19 +87,28 @@ public final class Json {
      * @throws JsonException also if there are more than {@link #MAX_VALUES} values
      */
     public static JsonValue parseBody(byte[] bytes) {
-        return parse(bytes, Json::refuseRepeated, MAX_VALUES, UnaryOperator.identity());
+        return parse(bytes, Json::refuseRepeated, MAX_VALUES, Kept.ALL);
     }
 
     private static void refuseRepeated(String path) {
         throw new JsonException("duplicate field \"" + path + "\"");
     }
 
-    private static JsonValue parse(
-            byte[] bytes, Consumer<String> repeated, int mostValues, UnaryOperator<JsonObject> parts) {
+    /**
+     * What is kept of a value.
+     *
+     * @param parts what is kept of the items of a list
+     * @param fields the fields that are read; empty for all
+     */
+    private record Kept(UnaryOperator<JsonObject> parts, Optional<JsonObject> fields) {
+        private static final Kept ALL = new Kept(UnaryOperator.identity(), Optional.empty());
+    }
+
+    private static JsonValue parse(byte[] bytes, Consumer<String> repeated, int mostValues, Kept kept) {
         int[] told = {0};
         if (bytes.length < LARGE) {
             try {
-                return parse(FACTORY, bytes, path -> told(path, told, repeated), mostValues, parts);
+                return parse(FACTORY, bytes, path -> told(path, told, repeated), mostValues, kept);
             } catch (StreamConstraintsException e) {
                 // A long name, or what is refused below, too.
             }
@@ -113,7 +123,7 @@ public final class Json {
                         }
                     },
                     mostValues,
-                    parts);
+                    kept);
         } catch (StreamConstraintsException e) {
             throw new JsonException(oneLine(e));
         }
@@ -125,18 +135,16 @@ public final class Json {
     }
 
     private static JsonValue parse(
-            JsonFactory factory,
-            byte[] bytes,
-            Consumer<String> repeated,
-            int mostValues,
-            UnaryOperator<JsonObject> parts)
+            JsonFactory factory, byte[] bytes, Consumer<String> repeated, int mostValues, Kept kept)
             throws StreamConstraintsException {
         try (JsonParser parser = factory.createParser(bytes)) {
             JsonToken first = parser.nextToken();
             if (first == null) {
                 throw new JsonException("unexpected end of JSON input");
             }
-            JsonValue value = new Reading(parser, repeated, mayHoldHalves(bytes), mostValues, parts).read(first);
+            Reading reading = new Reading(parser, repeated, mayHoldHalves(bytes), mostValues, kept.parts);
+            JsonValue value =
+                    kept.fields.isPresent() ? reading.readFields(first, kept.fields.get()) : reading.read(first);
             if (parser.nextToken() != null) {
                 throw new JsonException("there is more after the end of the JSON value");
             }
@@ -172,7 +180,19 @@ public final class Json {
      * @throws JsonException as {@link #parseObject(byte[])}
      */
     public static JsonObject parseList(byte[] bytes, UnaryOperator<JsonObject> parts) {
-        return object(parse(bytes, Json::refuseRepeated, Integer.MAX_VALUE, parts));
+        return object(parse(bytes, Json::refuseRepeated, Integer.MAX_VALUE, new Kept(parts, Optional.empty())));
+    }
+
+    /**
+     * Reads one JSON object without the fields that {@code wanted} does not have. They are skipped, which is much faster than to read
+     * them.
+     *
+     * @param wanted the wanted fields, of any value; an object there has in turn those of an object, or of each object in a list
+     * @throws JsonException as {@link #parseObject(byte[])}, but a skipped field may repeat fields
+     */
+    public static JsonObject parseFields(byte[] bytes, JsonObject wanted) {
+        Kept kept = new Kept(UnaryOperator.identity(), Optional.of(wanted));
+        return object(parse(bytes, Json::refuseRepeated, Integer.MAX_VALUE, kept));
     }
 
     /**
@@ -184,7 +204,7 @@ public final class Json {
      *     {@link #MAX_VALUES} values
      */
     public static JsonObject parseBody(byte[] bytes, Consumer<String> repeated) {
-        return object(parse(bytes, repeated, MAX_VALUES, UnaryOperator.identity()));
+        return object(parse(bytes, repeated, MAX_VALUES, Kept.ALL));
     }
 
     private static JsonObject object(JsonValue value) {
@@ -302,6 +322,35 @@ public final class Json {
                 case VALUE_FALSE -> JsonBool.FALSE;
                 case VALUE_NULL -> JsonNull.NULL;
                 default -> throw new JsonException("unexpected " + token);
+            };
+        }
+
+        private JsonValue readFields(JsonToken token, JsonObject wanted) throws IOException {
+            return switch (token) {
+                case START_OBJECT -> {
+                    JsonObject.Builder object = JsonObject.builder();
+                    while (parser.nextToken() != JsonToken.END_OBJECT) {
+                        String name = parser.currentName();
+                        JsonToken next = parser.nextToken();
+                        Optional<JsonValue> field = wanted.get(name);
+                        if (field.isEmpty()) {
+                            parser.skipChildren();
+                        } else {
+                            object.put(
+                                    name,
+                                    field.get() instanceof JsonObject inner ? readFields(next, inner) : read(next));
+                        }
+                    }
+                    yield object.build();
+                }
+                case START_ARRAY -> {
+                    List<JsonValue> items = new ArrayList<>();
+                    for (JsonToken next = parser.nextToken(); next != JsonToken.END_ARRAY; next = parser.nextToken()) {
+                        items.add(readFields(next, wanted));
+                    }
+                    yield new JsonArray(items);
+                }
+                default -> read(token);
             };
         }
     }

@@ -41,7 +41,12 @@ public final class JsonMemory {
     }
 
     private static long text(String text) {
-        return TEXT + (isLatin(text) ? 1L : 2L) * text.length();
+        return TEXT + characters(text);
+    }
+
+    /** Bytes of the characters of {@code text}: two for each if one of them needs two. */
+    public static long characters(String text) {
+        return (isLatin(text) ? 1L : 2L) * text.length();
     }
 
     private static boolean isLatin(String text) {

@@ -8,7 +8,6 @@ import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.api.schema.Schema;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -39,23 +38,28 @@ public final class StrategicMergePatch {
     private static final String ORDER = "$setElementOrder/";
 
     /**
-     * The most items with the same key in a list of a patch, because each copies the result of those before it. Clients
-     * send one.
+     * The most bytes that the items of one patch may copy, the limit of a JSON patch: an item with the key of an earlier one copies the
+     * result of that, with all lists in it. Clients send one item of a key, which copies nothing, or three: a port may have three
+     * protocols.
      */
-    private static final int SAME_KEY = 100;
+    private static final int COPY_BYTES = JsonPatch.COPY_BYTES;
+
+    /** The bytes that items of all lists have copied. */
+    private long copied;
 
     private StrategicMergePatch() {}
 
     /**
      * {@code target} changed by {@code patch}.
      *
-     * @throws ApiException if an item of a keyed list lacks its key, or a directive is unknown or of the wrong type
+     * @throws ApiException 422 if an item of a keyed list lacks its key, or a directive is unknown or of the wrong type; 413 if items
+     *     with the same key copy too much
      */
     public static JsonObject apply(JsonObject target, JsonObject patch, Schema schema) {
-        return merge(target, patch, Optional.of(schema));
+        return new StrategicMergePatch().merge(target, patch, Optional.of(schema));
     }
 
-    private static JsonObject merge(JsonObject target, JsonObject patch, Optional<Schema> schema) {
+    private JsonObject merge(JsonObject target, JsonObject patch, Optional<Schema> schema) {
         JsonObject base = target;
         if (patch.has(PATCH)) {
             switch (patch.text(PATCH)) {
@@ -144,7 +148,7 @@ public final class StrategicMergePatch {
         return result.build();
     }
 
-    private static JsonArray mergeList(JsonArray target, JsonArray patch, Optional<Schema> schema) {
+    private JsonArray mergeList(JsonArray target, JsonArray patch, Optional<Schema> schema) {
         if (!(schema.orElse(Schema.Scalar.ANY) instanceof Schema.ListOf list)) {
             return stripped(patch, Optional.empty());
         }
@@ -160,7 +164,7 @@ public final class StrategicMergePatch {
         return mergeKeyed(target, patch, list);
     }
 
-    private static JsonArray mergeKeyed(JsonArray target, JsonArray patch, Schema.ListOf list) {
+    private JsonArray mergeKeyed(JsonArray target, JsonArray patch, Schema.ListOf list) {
         String key = list.mergeKey();
         Optional<Schema> schema = Optional.of(list.item());
         boolean replace = false;
@@ -190,27 +194,33 @@ public final class StrategicMergePatch {
     }
 
     /** The items of both lists; those of {@code patch} change the first one with their key. */
-    private static List<JsonValue> merged(
-            List<JsonValue> live, List<JsonObject> patch, String key, Optional<Schema> schema) {
+    private List<JsonValue> merged(List<JsonValue> live, List<JsonObject> patch, String key, Optional<Schema> schema) {
         // Items by key, so that the cost is linear in a list's length; duplicate items of a faulty target stay under
         // one key.
         Map<String, List<JsonValue>> result = new LinkedHashMap<>();
         live.forEach(item ->
                 result.computeIfAbsent(keyOf(item, key), k -> new ArrayList<>()).add(item));
-        Map<String, Integer> changes = new HashMap<>();
+        Set<String> changed = new HashSet<>();
         for (JsonObject item : patch) {
             String id = keyOf(item, key);
-            if (changes.merge(id, 1, Integer::sum) > SAME_KEY) {
-                throw new ApiException(
-                        422,
-                        "Invalid",
-                        "a patch may have " + SAME_KEY + " items of one " + key + " in a list, got more");
-            }
             List<JsonValue> same = result.computeIfAbsent(id, k -> new ArrayList<>(List.of(JsonObject.EMPTY)));
             JsonObject before = same.getFirst() instanceof JsonObject known ? known : JsonObject.EMPTY;
+            if (!changed.add(id)) {
+                countCopy(before, key);
+            }
             same.set(0, merge(before, item, schema));
         }
         return result.values().stream().flatMap(List::stream).toList();
+    }
+
+    private void countCopy(JsonObject item, String key) {
+        copied += Json.writeBytes(item).length;
+        if (copied > COPY_BYTES) {
+            throw new ApiException(
+                    413,
+                    "RequestEntityTooLarge",
+                    "the items of the patch with the same " + key + " copy more than " + COPY_BYTES + " bytes");
+        }
     }
 
     /** Checks an item of a patch for a list that is merged by {@code key}: it must have the key or replace the list. */
@@ -234,7 +244,7 @@ public final class StrategicMergePatch {
     }
 
     /** A list that replaces another: its items without directives. */
-    private static JsonArray stripped(JsonArray items, Optional<Schema> schema) {
+    private JsonArray stripped(JsonArray items, Optional<Schema> schema) {
         return new JsonArray(items.items().stream()
                 .map(item -> item instanceof JsonObject object
                         ? merge(JsonObject.EMPTY, object.without(PATCH), schema)

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -35,6 +36,13 @@ class JsonMemoryTest {
 
         assertThat(JsonMemory.of(one)).isBetween(each, 5 * Math.max(each, 16));
         assertThat(values).hasSize(copies);
+    }
+
+    @Test
+    void charactersTakeTwoBytesEachIfOneOfThemNeedsTwo() {
+        assertThat(JsonMemory.characters("")).isZero();
+        assertThat(JsonMemory.characters("caf\u00e9")).isEqualTo(4);
+        assertThat(JsonMemory.characters("caf\u4e00")).isEqualTo(8);
     }
 
     private static long used() {

@@ -212,6 +212,31 @@ public class JsonTest {
     }
 
     @Test
+    void ofAnObjectOnlyTheWantedFieldsAreRead() {
+        // given an object with fields of all kinds, of which skipped ones may even repeat a field
+        byte[] text = """
+                {"kind":"K","metadata":{"name":"n","labels":{"a":{"b":[1,{"c":2}]}}},"skipped":{"a":1,"a":[{}]},
+                 "rules":[{"verbs":["get"],"other":{"verbs":1}},7,[{"verbs":8,"x":9}]],"spec":{"x":{"y":"\\u0061"}},"none":null}
+                """.getBytes(StandardCharsets.UTF_8);
+
+        JsonObject read = Json.parseFields(text, Json.parseObject("""
+                {"metadata":{"name":true},"rules":{"verbs":true},"spec":true,"none":true,"absent":{"x":true}}"""));
+
+        assertThat(read).hasToString("""
+                {"metadata":{"name":"n"},"rules":[{"verbs":["get"]},7,[{"verbs":8}]],"spec":{"x":{"y":"a"}},"none":null}""");
+    }
+
+    @Test
+    void anObjectOfWhichFieldsAreWantedIsRefusedLikeAnyOther() {
+        JsonObject wanted = JsonObject.EMPTY.with("a", "");
+        for (String bad : List.of("[{}]", "", "{\"b\":", "{\"b\":[}", "{\"a\":1} 2", "{\"a\":{\"c\":1,\"c\":2}}")) {
+            assertThatThrownBy(() -> Json.parseFields(bad.getBytes(StandardCharsets.UTF_8), wanted))
+                    .as(bad)
+                    .isInstanceOf(JsonException.class);
+        }
+    }
+
+    @Test
     void aListIsRefusedLikeAnyOtherObject() {
         for (String bad : List.of("[{}]", "{\"items\":[{}", "{\"items\":[{\"a\":1,\"a\":2}]}", "")) {
             assertThatThrownBy(() -> Json.parseList(bad.getBytes(StandardCharsets.UTF_8), item -> JsonObject.EMPTY))

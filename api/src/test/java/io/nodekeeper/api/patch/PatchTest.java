@@ -287,6 +287,37 @@ class PatchTest {
                 .hasMessage("map: {\"status\":\"True\"} does not contain declared merge key: type");
     }
 
+    @ParameterizedTest
+    @CsvSource({"30, true", "40, false", "200, false"})
+    void itemsWithOneKeyMayCopyThreeMebibytesTogether(int items, boolean allowed) {
+        // given an item of 100 KB, which each further item with its key copies
+        String target = "{\"status\":{\"conditions\":[{\"type\":\"A\",\"message\":\"" + "x".repeat(100_000) + "\"}]}}";
+        String patch = IntStream.range(0, items)
+                .mapToObj(i -> "{\"type\":\"A\",\"reason\":\"" + i + "\"}")
+                .collect(Collectors.joining(",", "{\"status\":{\"conditions\":[", "]}}"));
+
+        if (allowed) {
+            assertThat(strategic(target, patch)).endsWith("\"reason\":\"29\"}]}}");
+        } else {
+            assertThatThrownBy(() -> strategic(target, patch))
+                    .hasMessage("the items of the patch with the same type copy more than 3145728 bytes")
+                    .isInstanceOfSatisfying(
+                            ApiException.class,
+                            refused -> assertThat(refused.code()).isEqualTo(413));
+        }
+    }
+
+    @Test
+    void smallItemsMayHaveOneKeyManyTimes() {
+        String patch = IntStream.range(0, 1_000)
+                .mapToObj(i -> "{\"type\":\"A\",\"status\":\"" + i + "\"}")
+                .collect(Collectors.joining(",", "{\"status\":{\"conditions\":[", "]}}"));
+
+        assertThat(strategic(CONDITIONS, patch))
+                .isEqualTo("{\"status\":{\"conditions\":[{\"type\":\"A\",\"status\":\"999\"},"
+                        + "{\"type\":\"B\",\"status\":\"True\"}]}}");
+    }
+
     @Test
     void longListsAreMergedInTimeProportionalToTheirLength() {
         String items = IntStream.range(0, 50_000)

@@ -1,5 +1,6 @@
 package io.nodekeeper.apiserver.authorization;
 
+import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.authorization.node.NodeGraph;
 import io.nodekeeper.apiserver.authorization.rbac.Binding;
@@ -11,6 +12,7 @@ import io.nodekeeper.apiserver.catalogue.Resources;
 import io.nodekeeper.apiserver.catalogue.StorageResources;
 import io.nodekeeper.apiserver.registry.Resource;
 import io.nodekeeper.apiserver.storage.PrefixFollower;
+import io.nodekeeper.apiserver.wire.Protobuf;
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Event;
 import io.nodekeeper.store.Store;
@@ -149,18 +151,23 @@ public final class AccessState {
     }
 
     private void take(Resource resource, Entry entry) {
-        JsonObject object = resource.codec().decode(entry);
         if (AccessResources.isRole(resource)) {
-            policy.put(entry.key(), Role.of(object));
+            policy.put(entry.key(), Role.of(read(entry, Role.FIELDS)));
         } else {
-            policy.put(entry.key(), Binding.of(object));
+            policy.put(entry.key(), Binding.of(read(entry, Binding.FIELDS)));
         }
+    }
+
+    /** Reads only {@code fields}: the store's loop does it, and an object may have a megabyte of others. */
+    private static JsonObject read(Entry entry, JsonObject fields) {
+        byte[] value = entry.value();
+        return Protobuf.begins(value) ? Protobuf.decode(value) : Json.parseFields(value, fields);
     }
 
     private void takePod(Entry entry) {
         // The only later change of what a pod uses: containers that are added for debugging.
         if (!graph.knows(entry.key()) || Resources.PODS.codec().mayContain(entry, "ephemeralContainers")) {
-            graph.pod(entry.key(), Resources.PODS.codec().decode(entry));
+            graph.pod(entry.key(), read(entry, NodeGraph.POD_FIELDS));
         }
     }
 

@@ -1,5 +1,6 @@
 package io.nodekeeper.apiserver.authorization;
 
+import io.nodekeeper.api.json.JsonMemory;
 import io.nodekeeper.apiserver.authorization.rbac.Attributes;
 import io.nodekeeper.apiserver.authorization.rbac.AuthorizationDecision;
 import io.nodekeeper.apiserver.authorization.rbac.Binding;
@@ -28,11 +29,14 @@ import java.util.stream.Stream;
  * thread may read; a reader may see a part of a change.
  */
 public final class Policy {
+    /** How often the policy has a name: in the role or the reason of the grant, and in a key. */
+    private static final int COPIES = 2;
+
     /** Bytes of memory of a binding, and of each of its subjects, besides names. */
     private static final int BINDING = 400;
 
     private static final int SUBJECT = 150;
-    /** Bytes of memory of a role, of each of its rules, and of each text in a rule besides its characters. */
+    /** Bytes of memory of a role besides its name, of each of its rules, and of each text in a rule besides its characters. */
     private static final int ROLE = 200;
 
     private static final int RULE = 200;
@@ -216,10 +220,11 @@ public final class Policy {
     /** About how many bytes of memory {@code role} takes. */
     public static long bytes(Role role) {
         return ROLE
+                + COPIES * (JsonMemory.characters(role.namespace()) + JsonMemory.characters(role.name()))
                 + role.rules().stream()
                         .mapToLong(rule -> RULE
                                 + rule.texts()
-                                        .mapToLong(text -> TEXT + text.length())
+                                        .mapToLong(text -> TEXT + JsonMemory.characters(text))
                                         .sum())
                         .sum();
     }
@@ -227,19 +232,25 @@ public final class Policy {
     /** About how many bytes of memory {@code binding} takes at most. */
     public static long bytes(Binding binding) {
         return BINDING
+                + names(binding.reason())
                 + binding.subjects().stream()
                         .mapToLong(subject -> SUBJECT
-                                + (long) Binding.ACCOUNT_PREFIX.length()
-                                + subject.name().length()
-                                + subject.namespace().length())
+                                + JsonMemory.characters(
+                                        Binding.ACCOUNT_PREFIX + subject.namespace() + ":" + subject.name()))
                         .sum();
     }
 
     private static long bytes(Grant grant) {
         return BINDING
+                + names(grant.reason())
                 + grant.subjects().stream()
-                        .mapToLong(whom -> SUBJECT + (long) whom.name().length())
+                        .mapToLong(whom -> SUBJECT + JsonMemory.characters(whom.name()))
                         .sum();
+    }
+
+    /** Bytes of memory of the names of a binding and its role, all of which are in the {@code reason}. */
+    private static long names(String reason) {
+        return COPIES * JsonMemory.characters(reason);
     }
 
     /** The role of this kind and name, if it exists; ignores {@code namespace} for a ClusterRole. */

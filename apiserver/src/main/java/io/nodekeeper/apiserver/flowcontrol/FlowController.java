@@ -184,18 +184,22 @@ public final class FlowController {
         return call.answer;
     }
 
-    /** An open watch holds no seat, only one that waits for the revision at which it begins. {@link WatchLimits} says how many there may be. */
+    /**
+     * An open watch holds no seat, only one that waits for the revision at which it begins: it must have the seat before it waits, so that
+     * nothing is left of a refused one. {@link WatchLimits} says how many there may be.
+     */
     private CompletableFuture<ApiResponse> watch(
             User user,
             RequestInfo info,
             ApiRequest request,
             RequestOrigin origin,
             Supplier<CompletableFuture<ApiResponse>> work) {
-        CompletableFuture<ApiResponse> begun = work.get();
-        if (!begun.isDone()) {
-            long deadline = loop.clock().nanoTime() + longest.toNanos();
-            CompletableFuture<ApiResponse> waiting = begun;
-            begun = enter(new Call(info, user, origin, deadline, Effort.LIGHT, 0, 0, () -> waiting));
+        boolean waits = request.flag("sendInitialEvents")
+                && !request.parameter("resourceVersion").isEmpty();
+        CompletableFuture<ApiResponse> begun = waits ? seated(user, info, origin, work) : work.get();
+        if (!begun.isDone() && !waits) {
+            CompletableFuture<ApiResponse> fresh = begun;
+            begun = seated(user, info, origin, () -> fresh);
         }
         if (user.in(User.MASTERS)) {
             return begun;
@@ -215,6 +219,12 @@ public final class FlowController {
                 streamed.start().accept(sink);
             });
         });
+    }
+
+    private CompletableFuture<ApiResponse> seated(
+            User user, RequestInfo info, RequestOrigin origin, Supplier<CompletableFuture<ApiResponse>> work) {
+        long deadline = loop.clock().nanoTime() + longest.toNanos();
+        return enter(new Call(info, user, origin, deadline, Effort.LIGHT, 0, 0, work));
     }
 
     /**

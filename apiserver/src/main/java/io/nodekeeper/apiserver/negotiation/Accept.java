@@ -6,32 +6,32 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A media type that a client accepts, with its parameters, from an Accept header. Immutable.
+ * What a client accepts, with its parameters: a media type from an Accept header, or a coding from Accept-Encoding. Immutable.
  *
  * @param type the type, {@code *}{@code /*} included
  * @param parameters its parameters, such as {@code as=Table}
  */
 public record Accept(String type, Map<String, String> parameters) {
 
-    /** The types in {@code header}, in order, without those that the client refuses. An empty header accepts all. */
+    /** The first types in {@code header}, in order, without those that the client refuses. An empty header accepts all. */
     public static List<Accept> ranges(String header) {
         if (header.isBlank()) {
             return List.of(new Accept("*/*", Map.of()));
         }
         List<Accept> ranges = new ArrayList<>();
-        for (String range : header.split(",")) {
-            String[] parts = range.split(";");
+        for (String range : HeaderList.elements(header)) {
+            List<String> parts = HeaderList.split(range, ';');
             Map<String, String> parameters = new HashMap<>();
-            for (int i = 1; i < parts.length; i++) {
-                int equals = parts[i].indexOf('=');
+            for (String part : parts) {
+                int equals = part.indexOf('=');
                 if (equals > 0) {
                     parameters.put(
-                            parts[i].substring(0, equals).strip(),
-                            parts[i].substring(equals + 1).strip());
+                            part.substring(0, equals).strip(),
+                            part.substring(equals + 1).strip());
                 }
             }
-            if (parts.length > 0 && !parameters.getOrDefault("q", "").matches("0(\\.0*)?")) {
-                ranges.add(new Accept(parts[0].strip(), parameters));
+            if (!parts.isEmpty() && !HeaderList.isZero(parameters.getOrDefault("q", ""))) {
+                ranges.add(new Accept(parts.getFirst(), parameters));
             }
         }
         return ranges;

@@ -4,7 +4,6 @@ import io.nodekeeper.apiserver.request.ApiRequest;
 import io.nodekeeper.apiserver.request.ApiResponse;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.Locale;
@@ -33,9 +32,7 @@ public final class EntityTags {
         Map<String, String> all = new HashMap<>(headers);
         String quoted = "\"" + tag + "\"";
         all.put("etag", quoted);
-        boolean known = Arrays.stream(request.header("if-none-match").split(","))
-                .map(String::strip)
-                .anyMatch(quoted::equals);
+        boolean known = HeaderList.elements(request.header("if-none-match")).contains(quoted);
         if (known) {
             all.remove("content-type");
             return new ApiResponse.Full(304, all, new byte[0]);

@@ -1,5 +1,6 @@
 package io.nodekeeper.apiserver.netty;
 
+import io.nodekeeper.apiserver.negotiation.Accept;
 import io.nodekeeper.apiserver.request.ApiRequest;
 import io.nodekeeper.apiserver.request.ApiResponse;
 import java.io.ByteArrayOutputStream;
@@ -26,14 +27,8 @@ final class Gzip {
     }
 
     private static boolean accepted(ApiRequest request) {
-        for (String encoding :
-                request.headers().getOrDefault("accept-encoding", "").split(",", -1)) {
-            String[] parts = encoding.replace(" ", "").split(";", 2);
-            if (parts[0].equalsIgnoreCase("gzip")) {
-                return parts.length == 1 || !parts[1].matches("q=0(\\.0*)?");
-            }
-        }
-        return false;
+        return Accept.ranges(request.header("accept-encoding")).stream()
+                .anyMatch(encoding -> encoding.type().equalsIgnoreCase("gzip"));
     }
 
     /** The memory that it takes to compress a chunked response; 0 if the client does not accept gzip. */

@@ -1,7 +1,6 @@
 package io.nodekeeper.apiserver.nodecalls;
 
 import io.nodekeeper.api.ApiException;
-import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.actions.Action;
 import io.nodekeeper.apiserver.registry.Resource;
 import io.nodekeeper.apiserver.request.ApiRequest;
@@ -17,6 +16,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.function.Function;
 
 /**
  * {@code nodes/NAME/proxy/PATH}: any request to a node's API, whose answer is passed on. The node is {@code NAME} or
@@ -27,10 +28,12 @@ public final class NodeProxy implements Action {
     private static final List<String> HEADERS = List.of("accept", "content-type");
 
     private final Store store;
+    private final Function<User, Executor> turns;
 
-    /** Finds nodes in {@code store}. */
-    public NodeProxy(Store store) {
+    /** Finds nodes in {@code store}. {@code turns} runs what takes long in the turn of a user. */
+    public NodeProxy(Store store, Function<User, Executor> turns) {
         this.store = store;
+        this.turns = turns;
     }
 
     @Override
@@ -49,9 +52,7 @@ public final class NodeProxy implements Action {
         String name = colon < 0 ? target.name() : target.name().substring(0, colon);
         Optional<String> port =
                 colon < 0 ? Optional.empty() : Optional.of(target.name().substring(colon + 1));
-        return store.read(nodes.key("", name)).thenApply(found -> {
-            JsonObject node = found.map(nodes.codec()::decode)
-                    .orElseThrow(() -> ApiException.notFound(nodes.type(), target.name()));
+        return NodeObject.read(store, name, turns.apply(user)).thenApply(node -> {
             NodeAddress place = NodeAddress.of(node).orElseThrow(() -> NodeAddress.unknown("node " + name, name));
             if (port.isPresent() && !port.get().equals(Integer.toString(place.port()))) {
                 throw ApiException.badRequest("the proxy reaches only the API of node " + name + " at port "

@@ -17,6 +17,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.function.Function;
 
 /** {@code GET pods/NAME/log}: the log of a container, which its node reads. Thread-safe. */
 public final class PodLog implements Action {
@@ -24,10 +26,12 @@ public final class PodLog implements Action {
     private static final List<String> NUMBERS = List.of("sinceSeconds", "tailLines", "limitBytes");
 
     private final Store store;
+    private final Function<User, Executor> turns;
 
-    /** Finds pods and nodes in {@code store}. */
-    public PodLog(Store store) {
+    /** Finds pods and nodes in {@code store}. {@code turns} runs what takes long in the turn of a user. */
+    public PodLog(Store store, Function<User, Executor> turns) {
         this.store = store;
+        this.turns = turns;
     }
 
     @Override
@@ -36,7 +40,7 @@ public final class PodLog implements Action {
             throw Refusals.notAllowed();
         }
         check(target.name(), request);
-        return PodOnNode.read(store, resource, target).thenApply(found -> {
+        return PodOnNode.read(store, resource, target, turns.apply(user)).thenApply(found -> {
             String container = found.container(request.parameter("container"));
             if (found.node().isEmpty()) {
                 // As in Kubernetes: a pod without a node has written nothing.

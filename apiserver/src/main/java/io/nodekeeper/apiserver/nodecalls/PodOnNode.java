@@ -2,13 +2,13 @@ package io.nodekeeper.apiserver.nodecalls;
 
 import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.apiserver.catalogue.Resources;
 import io.nodekeeper.apiserver.registry.Resource;
 import io.nodekeeper.apiserver.request.RequestTarget;
 import io.nodekeeper.store.Store;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.stream.Stream;
 
 /** A pod, its containers, and where its node's API is. Immutable. */
@@ -16,22 +16,18 @@ record PodOnNode(JsonObject pod, Optional<JsonObject> node) {
     private static final List<String> CONTAINERS = List.of("containers", "initContainers", "ephemeralContainers");
 
     /**
-     * Reads the pod that {@code target} names, and its node.
+     * Reads the pod that {@code target} names, and its node: a large one in the {@code turn} of who asks.
      *
      * @throws ApiException in the result, if there is no such pod
      */
-    static CompletableFuture<PodOnNode> read(Store store, Resource pods, RequestTarget target) {
+    static CompletableFuture<PodOnNode> read(Store store, Resource pods, RequestTarget target, Executor turn) {
         return store.read(pods.key(target.namespace(), target.name())).thenCompose(found -> {
             JsonObject pod = found.map(pods.codec()::decode)
                     .orElseThrow(() -> ApiException.notFound(pods.type(), target.name()));
             String name = pod.object("spec").text("nodeName");
             return name.isEmpty()
                     ? CompletableFuture.completedFuture(new PodOnNode(pod, Optional.empty()))
-                    : store.read(Resources.NODES.key("", name))
-                            .thenApply(entry -> new PodOnNode(
-                                    pod,
-                                    Optional.of(entry.map(Resources.NODES.codec()::decode)
-                                            .orElseThrow(() -> ApiException.notFound(Resources.NODES.type(), name)))));
+                    : NodeObject.read(store, name, turn).thenApply(node -> new PodOnNode(pod, Optional.of(node)));
         });
     }
 

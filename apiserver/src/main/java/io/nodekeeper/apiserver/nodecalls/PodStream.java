@@ -13,6 +13,8 @@ import io.nodekeeper.store.Store;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.function.Function;
 
 /**
  * {@code exec}, {@code attach} and {@code portforward} of a pod: streams between the client and the pod's node.
@@ -22,10 +24,12 @@ public final class PodStream implements Action {
     private static final Set<String> METHODS = Set.of("GET", "POST");
 
     private final Store store;
+    private final Function<User, Executor> turns;
 
-    /** Finds pods and nodes in {@code store}. */
-    public PodStream(Store store) {
+    /** Finds pods and nodes in {@code store}. {@code turns} runs what takes long in the turn of a user. */
+    public PodStream(Store store, Function<User, Executor> turns) {
         this.store = store;
+        this.turns = turns;
     }
 
     @Override
@@ -33,7 +37,7 @@ public final class PodStream implements Action {
         if (!METHODS.contains(request.method())) {
             throw Refusals.notAllowed();
         }
-        return PodOnNode.read(store, resource, target).thenApply(found -> {
+        return PodOnNode.read(store, resource, target, turns.apply(user)).thenApply(found -> {
             Parameters asked = asked(found, target, request);
             if (found.node().isEmpty()) {
                 throw ApiException.badRequest("pod " + target.name() + " does not have a host assigned");

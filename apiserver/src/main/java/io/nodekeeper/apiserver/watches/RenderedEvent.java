@@ -10,90 +10,128 @@ import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Event;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
-import java.util.IdentityHashMap;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 
 /**
- * A serialized event, with its objects if a selector or a form of answer needs them. All watches share it and its forms. Not
- * thread-safe.
+ * An event in all forms that watches want. Each form is made once, when a watch first wants it, and all forms out of objects that are
+ * parsed once: an object may have a megabyte. Not thread-safe.
  */
 final class RenderedEvent {
     private static final byte[] MODIFIED = head("MODIFIED");
 
-    /** A line of an event besides its whole object. */
+    /** The type of the event that a watch gets if the object leaves its selection or is deleted. */
+    static final String DELETED = "DELETED";
+
+    /** A form of an event. One of type {@link #DELETED} shows the object as it was before the change, others as it is after it. */
     record View(ResourceType resource, Media media, String type, boolean columns) {}
 
-    private final long revision;
-    private final String key;
-    private final byte[] line;
-    private final Optional<JsonObject> before;
-    private final Optional<JsonObject> after;
-    /** Lines of other forms and types. */
+    private final Event event;
+    private final Optional<Version> before;
+    private final Optional<Version> after;
     private final Map<View, byte[]> views = new HashMap<>();
-    /** The protobuf frames of all lines. */
-    private final Map<byte[], byte[]> frames = new IdentityHashMap<>();
 
-    /** {@code decode} says whether its objects are needed. */
-    RenderedEvent(Event event, Codec codec, boolean decode) {
-        revision = event.revision();
-        key = event.key();
-        String type = event.after().isEmpty() ? "DELETED" : event.before().isEmpty() ? "ADDED" : "MODIFIED";
-        // Once: what stays on disk would be read again for each use.
-        Optional<Entry> now = event.after().map(Entry::loaded);
-        Optional<Entry> earlier = decode || now.isEmpty() ? event.before().map(Entry::loaded) : Optional.empty();
-        line = line(type, codec.show(now.or(() -> earlier).orElseThrow(), revision));
-        before = decode ? earlier.map(entry -> codec.decode(entry, revision)) : Optional.empty();
-        after = decode ? now.map(codec::decode) : Optional.empty();
+    RenderedEvent(Event event, Codec codec) {
+        this.event = event;
+        before = event.before().map(entry -> new Version(entry, codec, event.revision()));
+        after = event.after().map(entry -> new Version(entry, codec, event.revision()));
     }
 
-    /** Whether this is {@code event}, with its objects if {@code decode}. */
-    boolean isOf(Event event, boolean decode) {
-        return revision == event.revision()
-                && key.equals(event.key())
-                && (!decode || before.isPresent() || after.isPresent());
+    /** One version of the object, with the revision of the event. It is read and parsed when that is first needed. */
+    private static final class Version {
+        private final Entry stored;
+        private final Codec codec;
+        private final long revision;
+        private @Nullable Entry loaded;
+        private @Nullable JsonObject object;
+
+        private Version(Entry stored, Codec codec, long revision) {
+            this.stored = stored;
+            this.codec = codec;
+            this.revision = revision;
+        }
+
+        /** The version with its value. What stays on disk would be read again for each use. */
+        private Entry loaded() {
+            Entry known = loaded;
+            if (known == null) {
+                known = stored.loaded();
+                loaded = known;
+            }
+            return known;
+        }
+
+        private byte[] text() {
+            return codec.show(loaded(), revision);
+        }
+
+        private JsonObject object() {
+            JsonObject known = object;
+            if (known == null) {
+                known = codec.decode(loaded(), revision);
+                object = known;
+            }
+            return known;
+        }
     }
 
-    long revision() {
-        return revision;
+    /** Whether this is {@code other}. */
+    boolean isOf(Event other) {
+        return event.revision() == other.revision() && event.key().equals(other.key());
     }
 
-    /** The line of the whole object. */
-    byte[] line() {
-        return line;
-    }
-
-    /** The object before the change, if it is needed and existed. */
+    /** The object before the change, if it existed. */
     Optional<JsonObject> before() {
-        return before;
+        return before.map(Version::object);
     }
 
-    /** The object after the change, if it is needed and exists. */
+    /** The object after the change, if it exists. */
     Optional<JsonObject> after() {
-        return after;
+        return after.map(Version::object);
     }
 
-    /** The line of another form, made once. */
-    byte[] shared(View view, Supplier<byte[]> line) {
-        return views.computeIfAbsent(view, missing -> line.get());
+    /** The event with the whole object. */
+    byte[] whole(View view) {
+        return views.computeIfAbsent(view, missing -> {
+            Version version = version(missing);
+            return missing.media.protobuf()
+                    ? frame(missing.type, named(version.object(), missing.resource))
+                    : line(missing.type, version.text());
+        });
     }
 
-    /** {@code line}, which is of this event, as {@code media} writes it. */
-    byte[] encoded(byte[] line, Media media) {
-        return media.protobuf() ? frames.computeIfAbsent(line, RenderedEvent::frame) : line;
+    /** The event with {@code part} of the object. */
+    byte[] partial(View view, UnaryOperator<JsonObject> part) {
+        return views.computeIfAbsent(
+                view,
+                missing -> written(missing.type, part.apply(version(missing).object()), missing.media));
     }
 
-    /** A line as a frame of protobuf. */
-    static byte[] frame(byte[] line) {
-        JsonObject event = Json.parseObject(line);
+    private Version version(View view) {
+        return (view.type.equals(DELETED) ? before : after).orElseThrow();
+    }
+
+    /** The object as its line shows it: another server may have stored it as of another version of its API. */
+    private static JsonObject named(JsonObject object, ResourceType resource) {
+        return object.with("kind", resource.kind()).with("apiVersion", resource.apiVersion());
+    }
+
+    /** An event of {@code type} about {@code object}, as {@code media} writes it. */
+    static byte[] written(String type, JsonObject object, Media media) {
+        return media.protobuf() ? frame(type, object) : line(type, Json.writeBytes(object));
+    }
+
+    private static byte[] frame(String type, JsonObject object) {
+        JsonObject event =
+                JsonObject.builder().put("type", type).put("object", object).build();
         return ProtobufWriter.frame(event)
-                .orElseThrow(() -> new IllegalStateException("no message of Kubernetes for kind "
-                        + event.object("object").text("kind")));
+                .orElseThrow(
+                        () -> new IllegalStateException("no message of Kubernetes for kind " + object.text("kind")));
     }
 
-    /** The line of an event of {@code type} about the serialized {@code object}. */
-    static byte[] line(String type, byte[] object) {
+    private static byte[] line(String type, byte[] object) {
         byte[] head = type.equals("MODIFIED") ? MODIFIED : head(type);
         byte[] line = new byte[head.length + object.length + 2];
         System.arraycopy(head, 0, line, 0, head.length);

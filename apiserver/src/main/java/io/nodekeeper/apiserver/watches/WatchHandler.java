@@ -1,7 +1,6 @@
 package io.nodekeeper.apiserver.watches;
 
 import io.nodekeeper.api.ApiException;
-import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.negotiation.Media;
 import io.nodekeeper.apiserver.reads.ListOptions;
@@ -60,8 +59,8 @@ public final class WatchHandler {
     private final RandomGenerator random;
 
     /**
-     * The last event as serialized by each codec that watches need: Events have two, one for each of their APIs. Confined to the store's
-     * loop.
+     * The last event as serialized by each codec that watches need: Events have two, one for each of their APIs. Kept until all watches
+     * have the changes of its group, because its objects may be large. Confined to the store's loop.
      */
     private final Map<Codec, RenderedEvent> last = new IdentityHashMap<>();
 
@@ -109,13 +108,13 @@ public final class WatchHandler {
                 : CompletableFuture.completedFuture(response);
     }
 
-    private RenderedEvent render(Event event, Codec codec, boolean decode) {
+    private RenderedEvent render(Event event, Codec codec) {
         RenderedEvent known = last.get(codec);
-        if (known != null && known.isOf(event, decode)) {
+        if (known != null && known.isOf(event)) {
             return known;
         }
-        last.values().removeIf(other -> !other.isOf(event, false));
-        RenderedEvent rendered = new RenderedEvent(event, codec, decode);
+        last.values().removeIf(other -> !other.isOf(event));
+        RenderedEvent rendered = new RenderedEvent(event, codec);
         last.put(codec, rendered);
         return rendered;
     }
@@ -188,11 +187,8 @@ public final class WatchHandler {
         }
 
         @Override
-        public List<byte[]> added(Entry stored) {
-            Entry entry = stored.loaded();
-            return options.matches(resource, entry)
-                    ? List.of(encoded(line("ADDED", entry, entry.modRevision())))
-                    : List.of();
+        public List<byte[]> added(Entry entry) {
+            return changed(new Event(entry.modRevision(), entry.key(), Optional.empty(), Optional.of(entry)));
         }
 
         @Override
@@ -202,9 +198,7 @@ public final class WatchHandler {
 
         @Override
         public List<byte[]> changed(Event event) {
-            return shown(event, new RenderedEvent(event, codec, !(plain && media.whole())))
-                    .map(List::of)
-                    .orElse(List.of());
+            return shown(event, new RenderedEvent(event, codec)).map(List::of).orElse(List.of());
         }
 
         @Override
@@ -238,7 +232,7 @@ public final class WatchHandler {
                 return;
             }
             try {
-                shown(event, render(event, codec, !(plain && media.whole()))).ifPresent(line -> tell(event, line));
+                shown(event, render(event, codec)).ifPresent(line -> tell(event, line));
             } catch (RuntimeException e) {
                 // The client would never learn of this change: it has to list again.
                 log.warn(
@@ -247,7 +241,7 @@ public final class WatchHandler {
                         event.key(),
                         e.toString());
                 failed = true;
-                onSettled();
+                flush();
                 sink.write(expired("the change of revision " + event.revision() + " cannot be read"));
                 sink.end();
             }
@@ -255,37 +249,24 @@ public final class WatchHandler {
 
         /** What the watcher gets of a change, if it is selected, or was. */
         private Optional<byte[]> shown(Event event, RenderedEvent rendered) {
-            return line(event, rendered).map(line -> rendered.encoded(line, media));
-        }
-
-        /** The line of a change, if it is selected, or was. */
-        private Optional<byte[]> line(Event event, RenderedEvent rendered) {
-            if (plain && media.whole()) {
-                return Optional.of(rendered.line());
-            }
-            boolean was = rendered.before().isPresent()
-                    && options.matches(resource, rendered.before().get());
-            boolean is = rendered.after().isPresent()
-                    && options.matches(resource, rendered.after().get());
-            if (is) {
-                return Optional.of(
-                        was == event.before().isPresent() && media.whole()
-                                ? rendered.line()
-                                : shared(rendered, was ? "MODIFIED" : "ADDED", event.after(), rendered.after()));
+            // Without a selection, no object has to be parsed for this.
+            boolean was = plain ? event.before().isPresent() : isSelected(rendered.before());
+            boolean is = plain ? event.after().isPresent() : isSelected(rendered.after());
+            if (!was && !is) {
+                return Optional.empty();
             }
             // The object left the selection or was deleted: send its last selected content with the revision of that
             // change.
-            return was ? Optional.of(shared(rendered, "DELETED", event.before(), rendered.before())) : Optional.empty();
+            String type = !is ? RenderedEvent.DELETED : was ? "MODIFIED" : "ADDED";
+            RenderedEvent.View view = new RenderedEvent.View(resource.type(), media, type, beginsTable());
+            return Optional.of(
+                    media.whole()
+                            ? rendered.whole(view)
+                            : rendered.partial(view, object -> part(object, event.revision(), view.columns())));
         }
 
-        /** The line of this form and type, which other watches may share. */
-        private byte[] shared(RenderedEvent rendered, String type, Optional<Entry> entry, Optional<JsonObject> object) {
-            boolean columns = beginsTable();
-            return rendered.shared(
-                    new RenderedEvent.View(resource.type(), media, type, columns),
-                    () -> media.whole()
-                            ? RenderedEvent.line(type, codec.show(entry.orElseThrow(), rendered.revision()))
-                            : line(type, object.orElseThrow(), rendered.revision(), columns));
+        private boolean isSelected(Optional<JsonObject> object) {
+            return object.isPresent() && options.matches(resource, object.get());
         }
 
         private void tell(Event event, byte[] line) {
@@ -298,6 +279,13 @@ public final class WatchHandler {
 
         @Override
         public void onSettled() {
+            if (!last.isEmpty()) {
+                last.clear();
+            }
+            flush();
+        }
+
+        private void flush() {
             List<byte[]> lines = pending;
             if (!lines.isEmpty()) {
                 pending = new ArrayList<>();
@@ -321,20 +309,7 @@ public final class WatchHandler {
         }
 
         private byte[] expired(String why) {
-            return encoded(
-                    RenderedEvent.line("ERROR", Json.writeBytes(new ApiException(410, "Expired", why).toStatus())));
-        }
-
-        /** A line that no other watch has. */
-        private byte[] encoded(byte[] line) {
-            return media.protobuf() ? RenderedEvent.frame(line) : line;
-        }
-
-        private byte[] line(String type, Entry entry, long revision) {
-            if (media.whole()) {
-                return RenderedEvent.line(type, codec.show(entry, revision));
-            }
-            return line(type, codec.decode(entry, revision), revision, beginsTable());
+            return RenderedEvent.written("ERROR", new ApiException(410, "Expired", why).toStatus(), media);
         }
 
         /** Whether the next line has the columns of a table: only the first of a watch, as in Kubernetes. */
@@ -344,15 +319,15 @@ public final class WatchHandler {
             return columns;
         }
 
-        private byte[] line(String type, JsonObject object, long revision, boolean columns) {
-            if (media.table()) {
-                JsonObject metadata = JsonObject.builder()
-                        .put("resourceVersion", Long.toString(revision))
-                        .build();
-                JsonObject table = reads.table(resource, List.of(object), media, columns, metadata);
-                return RenderedEvent.line(type, Json.writeBytes(table));
+        /** The part of {@code object} that the client wants. */
+        private JsonObject part(JsonObject object, long revision, boolean columns) {
+            if (!media.table()) {
+                return media.metadataOf(object);
             }
-            return RenderedEvent.line(type, Json.writeBytes(media.metadataOf(object)));
+            JsonObject metadata = JsonObject.builder()
+                    .put("resourceVersion", Long.toString(revision))
+                    .build();
+            return reads.table(resource, List.of(object), media, columns, metadata);
         }
 
         private String kind() {
@@ -377,7 +352,7 @@ public final class WatchHandler {
                     .put("apiVersion", media.whole() ? resource.type().apiVersion() : media.apiVersion())
                     .put("metadata", metadata.build())
                     .build();
-            return encoded(RenderedEvent.line("BOOKMARK", Json.writeBytes(object)));
+            return RenderedEvent.written("BOOKMARK", object, media);
         }
 
         /** Sends bookmarks, so that the version of a watch without events stays recent. */

@@ -5,14 +5,20 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.authorization.node.NodeGraph;
+import io.nodekeeper.apiserver.authorization.rbac.Attributes;
+import io.nodekeeper.apiserver.authorization.rbac.Binding;
+import io.nodekeeper.apiserver.authorization.rbac.Role;
 import io.nodekeeper.apiserver.catalogue.AccessResources;
 import io.nodekeeper.apiserver.catalogue.ClusterResources;
 import io.nodekeeper.apiserver.catalogue.Resources;
 import io.nodekeeper.apiserver.registry.Resource;
 import io.nodekeeper.apiserver.testing.TestServer;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -64,6 +70,10 @@ class AccessSpaceTest {
         return state.policyBytes() + state.graphBytes();
     }
 
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
     private void settle() {
         server.time.advance(Duration.ofSeconds(1));
     }
@@ -100,6 +110,121 @@ class AccessSpaceTest {
 
         assertThat(bytes(state) - before).isBetween(100_000L, 101_000L);
         assertThat(NodeGraph.bytes(pod)).isBetween(100_000L, 101_000L);
+    }
+
+    /** An earlier server stored roles and bindings with names of any length. */
+    @Test
+    void namesOfRolesAndBindingsAreCounted() {
+        state.start();
+        settle();
+        long before = bytes(state);
+        String name = "x".repeat(100_000);
+        JsonObject role = role(name, 0);
+        JsonObject binding = binding(name, 0).update("roleRef", reference -> reference.with("name", name));
+
+        server.store.put(AccessResources.ROLES.key("default", name), Json.writeBytes(role), 0);
+        settle();
+        long withRole = bytes(state);
+        server.store.put(AccessResources.ROLE_BINDINGS.key("default", name), Json.writeBytes(binding), 0);
+        settle();
+
+        // the role keeps its name, the binding both names in the reason of its decisions, and each is in a key
+        assertThat(withRole - before).isBetween(200_000L, 201_000L);
+        assertThat(bytes(state) - withRole).isBetween(400_000L, 401_000L);
+        assertThat(state.policyBytes("default")).isBetween(600_000L, 602_000L);
+        AccessSpace space = new AccessSpace(state, bytes(state) + 100_000, 100_000);
+        assertRefused(space, AccessResources.ROLES, JsonObject.EMPTY, role);
+        assertRefused(space, AccessResources.ROLE_BINDINGS, JsonObject.EMPTY, binding);
+        server.delete(RBAC + "/roles/" + name, "");
+        server.delete(RBAC + "/rolebindings/" + name, "");
+        settle();
+        assertThat(bytes(state)).isEqualTo(before);
+    }
+
+    @Test
+    void namesInOtherScriptsCountTwice() {
+        Sizes ascii = new Sizes("n".repeat(1_000));
+        Sizes other = new Sizes("\u4e00".repeat(1_000));
+
+        assertThat(other.role() - ascii.role()).isEqualTo(2_000);
+        assertThat(other.subject() - ascii.subject()).isBetween(1_000L, 1_100L);
+        assertThat(other.reference() - ascii.reference()).isEqualTo(1_000);
+    }
+
+    /** What objects with {@code name} take. */
+    private record Sizes(String name) {
+        long role() {
+            return Policy.bytes(Role.of(AccessSpaceTest.role(name, 0)));
+        }
+
+        long subject() {
+            JsonObject binding = AccessSpaceTest.binding("b", 1);
+            JsonObject subject = binding.array("subjects")
+                    .objects()
+                    .findFirst()
+                    .orElseThrow()
+                    .with("name", name);
+            return Policy.bytes(Binding.of(binding.with("subjects", JsonArray.of(subject))));
+        }
+
+        long reference() {
+            JsonObject pod = AccessSpaceTest.pod("p", "n1", 0);
+            return NodeGraph.bytes(pod.update("spec", spec -> spec.with("serviceAccountName", name)));
+        }
+    }
+
+    @Test
+    void nothingIsReadOfARoleOrABindingBesidesItsRights() {
+        // given objects with fields that cannot be read, because they repeat
+        state.start();
+        settle();
+        String unread = """
+                "metadata": {"namespace": "default", "name": "x", "labels": {"a": "", "a": ""}}, "other": {"a": 1, "a": 2}""";
+        String role = """
+                {%s, "rules": [{"verbs": ["get"], "apiGroups": [""], "resources": ["pods"], "other": {"a": 1, "a": 2}}]}""";
+        String binding = """
+                {%s, "roleRef": {"kind": "Role", "name": "x"}, "subjects": [{"kind": "ServiceAccount", "name": "s"}]}""";
+        server.store.put(AccessResources.ROLES.key("default", "x"), bytes(role.formatted(unread)), 0);
+        server.store.put(AccessResources.ROLE_BINDINGS.key("default", "x"), bytes(binding.formatted(unread)), 0);
+        settle();
+
+        // then they grant what they say
+        assertThat(state.policy()
+                        .decide(Attributes.ofResource(
+                                "system:serviceaccount:default:s", List.of(), "get", "", "pods", "default", "p"))
+                        .allowed())
+                .isTrue();
+    }
+
+    /** What is not read of a pod must not be missed: its node could not read what the pod uses. */
+    @Test
+    void relationsOfAPodAreThoseOfTheWholeObject() {
+        state.start();
+        settle();
+        long before = state.graphBytes();
+        String container = """
+                {"name": "c", "image": "i", "args": ["a"], "env": [{"name": "a", "value": "b"},
+                   {"name": "a", "valueFrom": {"secretKeyRef": {"name": "%1$s-1", "key": "k"}}},
+                   {"name": "a", "valueFrom": {"configMapKeyRef": {"name": "%1$s-2", "key": "k"}}}],
+                 "envFrom": [{"secretRef": {"name": "%1$s-3"}}, {"configMapRef": {"name": "%1$s-4"}}]}""";
+        JsonObject pod = Json.parseObject(
+                """
+                {"metadata": {"name": "p", "namespace": "default", "labels": {"ephemeralContainers": ""}},
+                 "spec": {"nodeName": "n1", "serviceAccountName": "account", "imagePullSecrets": [{"name": "pull"}],
+                   "containers": [%s], "initContainers": [%s], "ephemeralContainers": [%s], "volumes": [
+                     {"name": "v1", "secret": {"secretName": "s1"}}, {"name": "v2", "configMap": {"name": "m1"}},
+                     {"name": "v3", "persistentVolumeClaim": {"claimName": "claim"}}, {"name": "v4", "ephemeral": {}},
+                     {"name": "v5", "csi": {"nodePublishSecretRef": {"name": "s2"}}},
+                     {"name": "v6", "rbd": {"secretRef": {"name": "s3"}}},
+                     {"name": "v7", "projected": {"sources": [{"secret": {"name": "s4"}}, {"configMap": {"name": "m2"}}]}}]},
+                 "status": {"phase": "Running"}}
+                """.formatted(container.formatted("a"), container.formatted("b"), container.formatted("c")));
+
+        server.store.put(Resources.PODS.key("default", "p"), Json.writeBytes(pod), 0);
+        settle();
+
+        // 23 edges: the pod, its account, 4 of each container, and 9 of the others
+        assertThat(state.graphBytes() - before).isEqualTo(NodeGraph.bytes(pod)).isGreaterThan(23 * 180);
     }
 
     @Test

@@ -7,6 +7,7 @@ import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.api.yaml.Yaml;
+import io.nodekeeper.apiserver.catalogue.AccessResources;
 import io.nodekeeper.apiserver.request.User;
 import io.nodekeeper.apiserver.testing.TestServer;
 import io.nodekeeper.apiserver.testing.TestServer.Answer;
@@ -68,6 +69,55 @@ class RoleTest {
                 .contains("cannot watch");
         assertThat(server.delete(BINDINGS + "/alice-reads", "").status()).isEqualTo(200);
         assertThat(as(TestServer.ALICE, "GET", PODS, "").status()).isEqualTo(403);
+    }
+
+    @Test
+    void namesOfNewRolesAndBindingsHaveAtMost253Characters() {
+        String longest = "\u4e00".repeat(253);
+        String longer = longest + "x";
+        created(ROLES, role(longest, rule("", "pods", "get")));
+        created(BINDINGS, binding(longest, "Role", longest, "alice"));
+
+        assertThat(server.post(ROLES, role(longer, rule("", "pods", "get"))).message())
+                .endsWith("metadata.name: Too long: must have at most 253 characters");
+        assertThat(server.post(CLUSTER_ROLES, role(longer, rule("", "pods", "get")))
+                        .status())
+                .isEqualTo(422);
+        assertThat(server.post(BINDINGS, binding(longer, "Role", "r", "alice")).message())
+                .endsWith("metadata.name: Too long: must have at most 253 characters");
+        assertThat(server.post(BINDINGS, binding("b", "Role", longer, "alice")).message())
+                .endsWith("roleRef.name: Too long: must have at most 253 characters");
+        assertThat(server.post(CLUSTER_BINDINGS, binding("b", "ClusterRole", longer, "alice"))
+                        .status())
+                .isEqualTo(422);
+    }
+
+    /** What an earlier server stored. */
+    @Test
+    void rolesAndBindingsWithLongerNamesCanBeReadChangedAndDeleted() {
+        String name = "x".repeat(300);
+        JsonObject metadata = JsonObject.EMPTY
+                .with("name", name)
+                .with("namespace", "default")
+                .with("finalizers", JsonArray.ofStrings(List.of("example.com/f")));
+        JsonObject role = Json.parseObject(role(name, rule("", "pods", "get"))).with("metadata", metadata);
+        JsonObject binding =
+                Json.parseObject(binding(name, "Role", name, "alice")).with("metadata", metadata);
+        JsonObject whole =
+                binding.update("roleRef", reference -> reference.with("apiGroup", "rbac.authorization.k8s.io"));
+        server.store.put(AccessResources.ROLES.key("default", name), Json.writeBytes(role), 0);
+        server.store.put(AccessResources.ROLE_BINDINGS.key("default", name), Json.writeBytes(whole), 0);
+        server.settle();
+        assertThat(as(TestServer.ALICE, "GET", PODS + "/p", "").status()).isEqualTo(404);
+
+        for (String uri : List.of(BINDINGS + "/" + name, ROLES + "/" + name)) {
+            assertThat(server.get(uri).status()).isEqualTo(200);
+            assertThat(server.delete(uri, "").status()).isEqualTo(200);
+            Answer released = server.patch(TestServer.MERGE, uri, "{\"metadata\":{\"finalizers\":null}}");
+            assertThat(released.status()).as(released.text()).isEqualTo(200);
+            assertThat(server.get(uri).status()).isEqualTo(404);
+        }
+        assertThat(as(TestServer.ALICE, "GET", PODS + "/p", "").status()).isEqualTo(403);
     }
 
     @Test

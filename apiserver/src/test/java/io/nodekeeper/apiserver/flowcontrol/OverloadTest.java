@@ -225,6 +225,27 @@ class OverloadTest {
     }
 
     @Test
+    void watchThatIsRefusedDoesNotGoOnToWait() {
+        // given 400 watches that look for a revision to come 20 times a second
+        readersMayRead("configmaps");
+        User greedy = User.authenticated("greedy", List.of("readers"));
+        String maps = "/api/v1/namespaces/default/configmaps?watch=true&sendInitialEvents=true"
+                + "&resourceVersionMatch=NotOlderThan&resourceVersion=9223372036854775807";
+        for (int i = 0; i < 400; i++) {
+            server.send(greedy, "GET", maps, Map.of(), "");
+        }
+        // when 4,000 more are refused
+        for (int i = 0; i < 4_000; i++) {
+            assertThat(server.ask(greedy, "GET", maps, "").status()).isEqualTo(429);
+        }
+        long before = server.time.executed();
+        server.time.advance(Duration.ofSeconds(1));
+
+        // then no more than the 400 look
+        assertThat(server.time.executed() - before).isLessThan(10_000);
+    }
+
+    @Test
     void requestEndsAtTheClientsTimeout() {
         CompletableFuture<ApiResponse> answer =
                 server.send(TestServer.CONTROLLER, "GET", SLOW + "&timeout=1s", Map.of(), "");

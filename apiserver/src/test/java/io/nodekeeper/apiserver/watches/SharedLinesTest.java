@@ -145,6 +145,21 @@ class SharedLinesTest {
         assertThat(late.text(0)).contains("\"columnDefinitions\":[{").contains("c2");
     }
 
+    /** The one with a selection is told last. */
+    @Test
+    void watchersWithAndWithoutASelectionShareTheLinesOfWholeObjects() {
+        Bytes some = watch("application/json", "&labelSelector=a%3Db");
+        Bytes all = watch("application/json", "");
+        create("c1");
+        server.delete("/api/v1/namespaces/default/configmaps/c1", "");
+
+        assertThat(all.text(0)).startsWith("{\"type\":\"ADDED\"");
+        assertThat(all.text(1)).startsWith("{\"type\":\"DELETED\"");
+        assertThat(some.lines).hasSize(2);
+        assertThat(some.lines.get(0)).isSameAs(all.lines.get(0));
+        assertThat(some.lines.get(1)).isSameAs(all.lines.get(1));
+    }
+
     @Test
     void watchersWhoseSelectionAnObjectEntersOrLeavesShareItsLines() {
         Bytes first = watch("application/json", "&labelSelector=a%3Db");

@@ -18,8 +18,10 @@ import java.security.Signature;
 import java.security.interfaces.ECPrivateKey;
 import java.security.interfaces.RSAPrivateCrtKey;
 import java.security.spec.RSAPublicKeySpec;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,6 +33,8 @@ import org.slf4j.LoggerFactory;
  */
 public record ServiceAccountKeys(PrivateKey privateKey, PublicKey publicKey) {
     private static final Logger log = LoggerFactory.getLogger(ServiceAccountKeys.class);
+    private static final String PUBLIC = "-----BEGIN PUBLIC KEY-----";
+    private static final Pattern PRIVATE = Pattern.compile("-----BEGIN ([A-Z0-9]+ )?PRIVATE KEY-----");
 
     /** The key in the data directory; created if there is none. */
     public static ServiceAccountKeys open(Path data) throws IOException {
@@ -46,24 +50,34 @@ public record ServiceAccountKeys(PrivateKey privateKey, PublicKey publicKey) {
 
     /** The private key in {@code file}, which {@code what} names. */
     public static ServiceAccountKeys read(String what, Path file) throws IOException {
+        String pem = SmallFiles.text(file, StandardCharsets.US_ASCII);
         try {
-            String pem = SmallFiles.text(file, StandardCharsets.US_ASCII);
-            PrivateKey key = Pem.privateKey(pem);
-            return new ServiceAccountKeys(key, publicKey(key, Pem.publicPart(pem)));
+            return first(pem);
         } catch (IllegalArgumentException | GeneralSecurityException e) {
             throw new IllegalArgumentException(what + " " + file + ": " + e.getMessage(), e);
         }
     }
 
-    /** The public keys in {@code file}, including those of private keys there. */
+    private static ServiceAccountKeys first(String pem) throws GeneralSecurityException {
+        PrivateKey key = Pem.privateKey(pem);
+        return new ServiceAccountKeys(key, publicKey(key, Pem.publicPart(pem)));
+    }
+
+    /** All public keys in {@code file}, including those of private keys there. */
     public static List<PublicKey> publicKeys(String what, Path file) throws IOException {
         String pem = SmallFiles.text(file, StandardCharsets.US_ASCII);
-        if (pem.contains("PRIVATE KEY")) {
-            return List.of(read(what, file).publicKey);
-        }
         try {
-            return Pem.publicKeys(pem);
-        } catch (IllegalArgumentException e) {
+            List<PublicKey> keys = new ArrayList<>();
+            for (String block : pem.split("(?=-----BEGIN )", -1)) {
+                if (PRIVATE.matcher(block).lookingAt()) {
+                    keys.add(first(block).publicKey);
+                } else if (block.startsWith(PUBLIC)) {
+                    keys.addAll(Pem.publicKeys(block));
+                }
+            }
+            // Without any, the error says what the file has instead.
+            return keys.isEmpty() ? Pem.publicKeys(pem) : List.copyOf(keys);
+        } catch (IllegalArgumentException | GeneralSecurityException e) {
             throw new IllegalArgumentException(what + " " + file + ": " + e.getMessage(), e);
         }
     }

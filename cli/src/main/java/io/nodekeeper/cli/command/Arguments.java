@@ -85,26 +85,6 @@ public final class Arguments {
         return String.format("U+%04X", (int) c);
     }
 
-    /**
-     * {@code text} for one terminal line: control characters become code points such as U+0007, and the middle of a
-     * text with more than {@code longest} characters becomes an ellipsis.
-     */
-    public static String printable(String text, int longest) {
-        String shown = text.length() <= longest
-                ? text
-                : text.substring(0, longest / 2) + " ... " + text.substring(text.length() - longest / 2);
-        StringBuilder safe = new StringBuilder(shown.length());
-        for (int i = 0; i < shown.length(); i++) {
-            char c = shown.charAt(i);
-            if (Character.isISOControl(c) && c != '\n' && c != '\t') {
-                safe.append(code(c));
-            } else {
-                safe.append(c);
-            }
-        }
-        return safe.toString();
-    }
-
     /** Why there cannot be a file named {@code path} on Linux; empty if there can. */
     public static Optional<String> pathFault(String path) {
         int length = bytes(path);

@@ -4,6 +4,7 @@ import io.nodekeeper.api.Failures;
 import io.nodekeeper.cli.files.FileErrors;
 import io.nodekeeper.cli.output.CheckedWriter;
 import io.nodekeeper.cli.output.Logging;
+import io.nodekeeper.cli.output.Printable;
 import io.nodekeeper.client.Version;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -228,7 +229,7 @@ public final class CommandRunner {
 
     /** Makes the text printable, because messages may quote values from files and servers. */
     private void say(String text) {
-        root.getErr().println(Arguments.printable(text, LONGEST_MESSAGE));
+        root.getErr().println(Printable.text(text, LONGEST_MESSAGE));
         root.getErr().flush();
     }
 }

@@ -6,6 +6,7 @@ import io.nodekeeper.cli.metrics.ProcessFigures;
 import io.nodekeeper.cli.output.Logging;
 import io.nodekeeper.cli.pages.DebugServer;
 import io.nodekeeper.cli.pages.Exposure;
+import io.nodekeeper.cli.pages.InstancePages;
 import io.nodekeeper.cli.ui.WebPages;
 import io.nodekeeper.cli.why.NodeStory;
 import io.nodekeeper.client.FencedTransport;
@@ -78,6 +79,8 @@ public final class ControllerProcess {
     private final CompletableFuture<String> ended = new CompletableFuture<>();
     private Optional<GuardProcess> guard = Optional.empty();
     private Optional<DebugServer> pages = Optional.empty();
+    /** The address of the pages that the leader publishes. */
+    private Optional<URI> published = Optional.empty();
     /** Created when the controller starts, because it counts time from then on. Written on the loop. */
     private volatile Optional<Controller> controller = Optional.empty();
     /** Confined to the loop. */
@@ -182,8 +185,12 @@ public final class ControllerProcess {
         observation.ifPresent(shown::observing);
         guard.ifPresent(guarding -> shown.with("/debug/guard", guarding::json));
         WebPages web = new WebPages(shown, view, new NodeStory(Optional.of(client), timer), timer);
-        pages = Optional.of(
-                DebugServer.start("controller", "--controller-bind-address", address, orElseAny, web, exposure));
+        InstancePages own = new InstancePages(web, random);
+        DebugServer server =
+                DebugServer.start("controller", "--controller-bind-address", address, orElseAny, own, exposure);
+        pages = Optional.of(server);
+        // With TLS the certificate proves who answers, and rights are for paths without an id.
+        published = Optional.of(exposure.isPresent() ? server.url() : own.at(server.url()));
     }
 
     private void stand(Election candidate) {
@@ -219,7 +226,7 @@ public final class ControllerProcess {
                 return;
             }
             if (observation.isEmpty()) {
-                DebugAddress.publish(client, pages.map(DebugServer::url));
+                DebugAddress.publish(client, published);
             }
         });
     }

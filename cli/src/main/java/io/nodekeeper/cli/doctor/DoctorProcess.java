@@ -12,6 +12,7 @@ import io.nodekeeper.cli.doctor.bundle.BundleWriter;
 import io.nodekeeper.cli.doctor.node.CheckResult;
 import io.nodekeeper.cli.doctor.node.NodeCheckup;
 import io.nodekeeper.cli.output.Output;
+import io.nodekeeper.cli.output.Printable;
 import io.nodekeeper.cri.ContainerRuntime;
 import io.nodekeeper.time.Futures;
 import io.nodekeeper.time.Loop;
@@ -160,7 +161,7 @@ public final class DoctorProcess {
         report = report.withNode(checks.get());
         out.print(
                 command.output == Output.json
-                        ? Json.writePretty(report.json()) + "\n"
+                        ? Printable.json(Json.writePretty(report.json())) + "\n"
                         : report.text(loop.clock().wallTime()));
         out.flush();
         if (command.bundle.isPresent()) {
@@ -209,7 +210,7 @@ public final class DoctorProcess {
     }
 
     private void say(String text) {
-        err.println(text);
+        err.println(Printable.line(text));
         err.flush();
     }
 }

@@ -15,6 +15,7 @@ import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.cli.doctor.node.CheckResult;
+import io.nodekeeper.cli.output.Printable;
 import io.nodekeeper.cri.RuntimeCondition;
 import io.nodekeeper.time.GoDuration;
 import java.time.Duration;
@@ -352,7 +353,8 @@ final class DoctorReport {
     }
 
     private void line(String line) {
-        text.append(line).append('\n');
+        // Names and command lines of processes are what containers choose.
+        text.append(Printable.line(line)).append('\n');
     }
 
     private static String time(Duration took) {

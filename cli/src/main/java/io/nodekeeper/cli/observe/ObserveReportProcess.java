@@ -5,6 +5,7 @@ import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.cli.command.CommandRunner;
 import io.nodekeeper.cli.files.FileErrors;
 import io.nodekeeper.cli.files.PrivateFiles;
+import io.nodekeeper.cli.output.Printable;
 import io.nodekeeper.cli.source.Answer;
 import io.nodekeeper.cli.source.ControllerPages;
 import io.nodekeeper.controller.history.FileHistory;
@@ -49,7 +50,7 @@ public final class ObserveReportProcess {
         String text = switch (command.output) {
             case markdown -> MarkdownWriter.write(ReportDocument.of(report));
             case html -> HtmlWriter.write(ReportDocument.of(report));
-            case json -> Json.writePretty(report) + "\n";
+            case json -> Printable.json(Json.writePretty(report)) + "\n";
         };
         if (command.outputFile.isPresent()) {
             write(command.outputFile.get(), text);
@@ -77,7 +78,9 @@ public final class ObserveReportProcess {
         Instant now = clock.wallTime();
         Period period = new Period(now.minus(command.since), now);
         PeriodQuery.Found found = FileHistory.read(
-                directory, ObserveReport.query(period.from()), damage -> err.println("unreadable: " + damage));
+                directory,
+                ObserveReport.query(period.from()),
+                damage -> err.println("unreadable: " + ReportText.line(damage)));
         err.flush();
         JsonObject report = ObserveReport.of(found, period).with("source", "the history in " + directory);
         return new Links(command.pageUrl, List.of("--history-dir", directory.toString())).in(report);

@@ -2,21 +2,25 @@ package io.nodekeeper.cli.output;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.classic.spi.IThrowableProxy;
 import ch.qos.logback.classic.spi.ThrowableProxyUtil;
 import ch.qos.logback.core.LayoutBase;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.util.Locale;
+import java.util.regex.Pattern;
 
 /**
  * Formats log lines as klog does, with the module instead of the source file: {@code I1121 09:07:17.123456 agent]
- * message}. Thread-safe.
+ * message}. A message is one line, whatever it quotes, so that nobody else can write lines. Thread-safe.
  */
 public final class KlogLayout extends LayoutBase<ILoggingEvent> {
     private static final String CONTROLLER = "io.nodekeeper.controller.";
     private static final String OBSERVATION = "io.nodekeeper.controller.observe.";
     /** The guard answers reviews, and refuses writes if it enforces. */
     private static final String GUARD = "io.nodekeeper.controller.guard.";
+    /** The start of a line in a stack trace that is neither a frame nor a cause, but part of a message. */
+    private static final Pattern OTHER_LINE = Pattern.compile("\n(?!\t|Caused by: |Wrapped by: |$)");
 
     private final DateTimeFormatter time;
     private volatile boolean observing;
@@ -43,12 +47,18 @@ public final class KlogLayout extends LayoutBase<ILoggingEvent> {
                 .append(module(event.getLoggerName()))
                 .append("] ")
                 .append(isKeptBack(event.getLoggerName()) ? "(observing, nothing is written) " : "")
-                .append(event.getFormattedMessage())
+                .append(Printable.line(event.getFormattedMessage()))
                 .append('\n');
         if (event.getThrowableProxy() != null) {
-            line.append(ThrowableProxyUtil.asString(event.getThrowableProxy()));
+            line.append(trace(event.getThrowableProxy()));
         }
         return line.toString();
+    }
+
+    /** The stack trace, in which the messages of exceptions are one line each: answers of others are part of them. */
+    private static String trace(IThrowableProxy thrown) {
+        return Printable.text(
+                OTHER_LINE.matcher(ThrowableProxyUtil.asString(thrown)).replaceAll(" "));
     }
 
     private boolean isKeptBack(String logger) {

@@ -1,6 +1,8 @@
 package io.nodekeeper.cli.replay;
 
 import io.nodekeeper.api.Failures;
+import io.nodekeeper.api.Lease;
+import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.cli.command.CommandRunner;
 import io.nodekeeper.client.HttpTransport;
 import io.nodekeeper.client.KubeClient;
@@ -26,6 +28,8 @@ import java.util.function.BooleanSupplier;
 public final class RecordProcess {
     /** The deadline of lists and of the first bytes of watches: far more than they take. */
     private static final Duration CALL_TIMEOUT = Duration.ofSeconds(30);
+    /** How long the first lists may take. Those of a large cluster take seconds, and what is refused now stays so. */
+    private static final Duration FIRST_LISTS = Duration.ofMinutes(1);
     /** How often it looks whether it is to end. */
     private static final Duration LOOK = Duration.ofMillis(200);
     /** How long a process that was asked to exit waits for the end of the file. */
@@ -47,6 +51,11 @@ public final class RecordProcess {
 
     /** The same, until {@code ended}. */
     static int run(RecordCommand command, PrintWriter out, PrintWriter err, BooleanSupplier ended) throws Exception {
+        return run(command, out, err, ended, FIRST_LISTS);
+    }
+
+    static int run(RecordCommand command, PrintWriter out, PrintWriter err, BooleanSupplier ended, Duration firstLists)
+            throws Exception {
         ThreadLoop loop = new ThreadLoop("record");
         HttpTransport transport = new HttpTransport(command.client.access());
         try (RecordingWriter writer = new RecordingWriter(
@@ -56,12 +65,13 @@ public final class RecordProcess {
             KubeClient client = new KubeClient(transport, loop, CALL_TIMEOUT);
             Recorder recorder = new Recorder(client, Randoms.secure(), writer);
             recorder.start();
-            Duration took = record(command, recorder, loop, err, ended);
+            Duration took = record(command, recorder, loop, err, ended, firstLists);
             end(recorder);
             if (!recorder.hasBegun()) {
                 Files.delete(command.file);
                 throw new IOException("nothing was recorded: the API server sent no lists of nodes and leases within "
-                        + GoDuration.format(took) + "; warnings say why");
+                        + GoDuration.format(took) + "; "
+                        + (ended.getAsBoolean() ? "warnings say why" : refusal(client)));
             }
             out.println("recorded " + GoDuration.format(took) + " of " + recorder.nodeCount() + " nodes, "
                     + recorder.renewals() + " renewals, "
@@ -77,7 +87,12 @@ public final class RecordProcess {
 
     /** Waits until the end; returns how long it recorded. */
     private static Duration record(
-            RecordCommand command, Recorder recorder, Loop loop, PrintWriter err, BooleanSupplier ended) {
+            RecordCommand command,
+            Recorder recorder,
+            Loop loop,
+            PrintWriter err,
+            BooleanSupplier ended,
+            Duration firstLists) {
         long began = loop.clock().nanoTime();
         try (ProgressDisplay display = command.progress.show("record", err, () -> {
             Duration so = Duration.ofNanos(loop.clock().nanoTime() - began);
@@ -86,14 +101,27 @@ public final class RecordProcess {
                     so.toMillis(),
                     command.length.toMillis());
         })) {
-            while (!ended.getAsBoolean()
-                    && !recorder.failed().isDone()
-                    && loop.clock().nanoTime() - began < command.length.toNanos()) {
+            while (!ended.getAsBoolean() && !recorder.failed().isDone()) {
+                long so = loop.clock().nanoTime() - began;
+                if (so >= command.length.toNanos() || (!recorder.hasBegun() && so >= firstLists.toNanos())) {
+                    break;
+                }
                 Deadlines.sleep(loop, LOOK).join();
             }
         }
         Duration so = Duration.ofNanos(loop.clock().nanoTime() - began);
         return so.compareTo(command.length) < 0 ? Duration.ofSeconds(so.toSeconds()) : command.length;
+    }
+
+    /** Why the API server sends no lists: its answer to short ones. */
+    private static String refusal(KubeClient client) {
+        try {
+            client.list(ResourceType.NODES, "", "limit=1").join();
+            client.list(ResourceType.LEASES, Lease.NODE_NAMESPACE, "limit=1").join();
+            return "warnings say why";
+        } catch (CompletionException e) {
+            return Failures.text(e);
+        }
     }
 
     private static void end(Recorder recorder) throws IOException {

@@ -1,5 +1,6 @@
 package io.nodekeeper.cli.replay;
 
+import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.Lease;
 import io.nodekeeper.api.Node;
 import io.nodekeeper.api.ResourceType;
@@ -207,7 +208,10 @@ final class Recorder {
             // holder, too.
             boolean own =
                     lease.holderIdentity().isEmpty() || lease.holderIdentity().equals(lease.name());
-            if (lease.labels().containsKey(CanaryLease.LABEL) || !own || renewTime.isEmpty()) {
+            if (lease.labels().containsKey(CanaryLease.LABEL)
+                    || !own
+                    // A node may write a year that no reader of the recording accepts.
+                    || KubeTime.parse(renewTime).isEmpty()) {
                 return;
             }
             if (!renewTime.equals(renewTimes.put(lease.name(), renewTime))) {

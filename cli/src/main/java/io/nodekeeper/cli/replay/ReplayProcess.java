@@ -1,6 +1,7 @@
 package io.nodekeeper.cli.replay;
 
 import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.cli.command.CommandRunner;
 import io.nodekeeper.cli.command.PartialReport;
 import io.nodekeeper.cli.output.Logging;
@@ -14,6 +15,7 @@ import io.nodekeeper.time.progress.Progress;
 import io.nodekeeper.time.progress.ProgressDisplay;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 
@@ -35,20 +37,33 @@ public final class ReplayProcess {
             Logging.mute();
         }
         AtomicReference<Progress> progress = new AtomicReference<>(Progress.endless("reading the recording"));
-        ReplayReport report;
+        Optional<ReplayReport> replayed = Optional.empty();
         try (ProgressDisplay display = command.progress.show("replay", err, progress::get)) {
-            Recording recording = Recording.read(command.file.orElseThrow());
-            report = ReplayRun.run(
-                    recording,
-                    command.config(),
-                    command.seed,
-                    new SystemClock(),
-                    elapsed -> progress.set(Progress.of(
-                            GoDuration.format(elapsed) + " of " + GoDuration.format(recording.duration()),
-                            elapsed.toMillis(),
-                            recording.duration().toMillis())),
-                    ended);
+            Optional<Recording> read = Recording.read(command.file.orElseThrow(), ended);
+            if (read.isPresent()) {
+                Recording recording = read.get();
+                replayed = Optional.of(ReplayRun.run(
+                        recording,
+                        command.config(),
+                        command.seed,
+                        new SystemClock(),
+                        elapsed -> progress.set(Progress.of(
+                                GoDuration.format(elapsed) + " of " + GoDuration.format(recording.duration()),
+                                elapsed.toMillis(),
+                                recording.duration().toMillis())),
+                        ended));
+            }
         }
+        if (replayed.isEmpty()) {
+            JsonObject partial = JsonObject.builder().put("partial", true).build();
+            out.print(
+                    command.output == Output.json
+                            ? Json.writePretty(partial) + "\n"
+                            : "PARTIAL: interrupted while it read the recording\n");
+            out.flush();
+            return CommandRunner.INTERRUPTED;
+        }
+        ReplayReport report = replayed.get();
         out.print(command.output == Output.json ? Json.writePretty(report.json()) + "\n" : report.text());
         out.flush();
         return report.isPartial() ? CommandRunner.INTERRUPTED : CommandRunner.OK;

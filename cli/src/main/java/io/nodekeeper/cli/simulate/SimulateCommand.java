@@ -38,6 +38,8 @@ import picocli.CommandLine.Spec;
 public final class SimulateCommand extends NodekeeperCommand {
     /** The flags that apply to a scenario. */
     private static final Set<String> WITH_SCENARIO = Set.of("--scenario", "--quiet", "--v");
+    /** The flags that apply to a lean simulation. */
+    private static final Set<String> WITH_LEAN = Set.of("--lean", "--nodes", "--seed", "--output", "--quiet", "--v");
 
     @Option(
             names = "--nodes",
@@ -143,15 +145,20 @@ public final class SimulateCommand extends NodekeeperCommand {
         faults.within("--controllers", controllers, 1, 10);
         explore.ifPresent(runs -> {
             faults.within("--explore", runs, 1, 1_000_000);
-            faults.require(!lean, "--explore excludes --lean; expected one of them");
             faults.require(trace.isEmpty(), "--explore excludes --trace; expected one of them");
         });
-        scenario.ifPresent(file -> {
+        if (scenario.isPresent()) {
             faults.readable("--scenario", scenario);
-            GivenFlags.of(spec).stream()
-                    .filter(flag -> !WITH_SCENARIO.contains(flag))
-                    .forEach(flag -> faults.require(false, flag + " excludes --scenario; expected one of them"));
-        });
+            allowOnly(WITH_SCENARIO, "--scenario", faults);
+        } else if (lean) {
+            allowOnly(WITH_LEAN, "--lean", faults);
+        }
         trace.ifPresent(file -> faults.writable("--trace", file));
+    }
+
+    private void allowOnly(Set<String> allowed, String mode, Faults faults) {
+        GivenFlags.of(spec).stream()
+                .filter(flag -> !allowed.contains(flag))
+                .forEach(flag -> faults.require(false, flag + " excludes " + mode + "; expected one of them"));
     }
 }

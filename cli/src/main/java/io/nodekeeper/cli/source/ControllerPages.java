@@ -5,6 +5,8 @@ import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonException;
 import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.cli.output.Printable;
+import io.nodekeeper.cli.pages.InstancePages;
 import io.nodekeeper.client.Call;
 import io.nodekeeper.client.HttpTransport;
 import io.nodekeeper.client.KubeClient;
@@ -67,7 +69,7 @@ public final class ControllerPages implements AutoCloseable {
         if (options.server.isPresent()) {
             URI server = options.server.get();
             try {
-                return direct(options.access(server), target).join();
+                return direct(options.access(server), server, target).join();
             } catch (CompletionException e) {
                 throw new IOException(Failures.text(e), e);
             }
@@ -78,7 +80,8 @@ public final class ControllerPages implements AutoCloseable {
         if (address.isEmpty()) {
             ask(target, proxied);
         }
-        CompletableFuture<Answer> direct = address.map(url -> direct(SourceOptions.anonymous(url), target))
+        CompletableFuture<Answer> direct = address.map(
+                        url -> direct(SourceOptions.anonymous(url), InstancePages.server(url), target))
                 .orElseGet(() -> CompletableFuture.failedFuture(new IOException(
                         "no controller has published its address (annotation " + DebugAddress.ANNOTATION + ")")));
         if (address.isPresent()) {
@@ -152,14 +155,14 @@ public final class ControllerPages implements AutoCloseable {
                 + " \"nodekeeper why NODE --history-dir DIR\" reads a controller's files.";
     }
 
-    private CompletableFuture<Answer> direct(ServerAccess access, String target) {
+    private CompletableFuture<Answer> direct(ServerAccess access, URI server, String target) {
         HttpTransport own;
         try {
             own = new HttpTransport(access);
         } catch (IllegalArgumentException e) {
             return CompletableFuture.failedFuture(e);
         }
-        String from = "the controller at " + access.server();
+        String from = "the controller at " + server;
         return own.authenticated()
                 .thenCompose(ready -> page(own, target, from, from + " cannot be reached: ", false))
                 .whenComplete((answer, error) -> own.close());
@@ -216,7 +219,11 @@ public final class ControllerPages implements AutoCloseable {
         if (reply.status() == 404 && !isRefusal) {
             return new Answer(from, Optional.empty());
         }
-        String said = isRefusal ? message(text) : text;
+        if (reply.status() == InstancePages.MISDIRECTED) {
+            throw new IOException(from + " is another one than the leader, which has published this address for its own"
+                    + " machine");
+        }
+        String said = Printable.line(isRefusal ? message(text) : text, Printable.VALUE);
         throw new IOException(from + " answers " + reply.status() + ": " + said
                 + (proxied ? Advice.proxied(reply.status(), said) : Advice.direct(reply.status())));
     }

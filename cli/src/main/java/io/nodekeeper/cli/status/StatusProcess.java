@@ -5,6 +5,7 @@ import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.yaml.Yaml;
 import io.nodekeeper.cli.command.CommandRunner;
+import io.nodekeeper.cli.output.Printable;
 import io.nodekeeper.cli.source.Answer;
 import io.nodekeeper.cli.source.ControllerPages;
 import io.nodekeeper.client.config.KubeconfigException;
@@ -60,7 +61,7 @@ public final class StatusProcess {
                     .map(guard -> page.with("guard", guard))
                     .orElse(page);
             return switch (command.output) {
-                case json -> Json.writePretty(all) + "\n";
+                case json -> Printable.json(Json.writePretty(all)) + "\n";
                 case yaml -> new String(Yaml.write(all), StandardCharsets.UTF_8);
                 case text -> StatusReport.of(all, answer.from(), false, palette);
                 case wide -> StatusReport.of(all, answer.from(), true, palette);
@@ -100,7 +101,8 @@ public final class StatusProcess {
 
     /** Shows why there is no answer; true if it stands in the answer's place. */
     private boolean show(Exception why, boolean first) {
-        String error = "error: " + Failures.text(why);
+        // The reason may be the whole body of an answer.
+        String error = "error: " + Printable.text(Failures.text(why), Printable.VALUE);
         if (command.output == StatusOutput.json || command.output == StatusOutput.yaml) {
             err.println(error);
             err.flush();

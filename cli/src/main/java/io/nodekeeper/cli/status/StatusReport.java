@@ -3,7 +3,7 @@ package io.nodekeeper.cli.status;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.cli.command.Arguments;
+import io.nodekeeper.cli.output.Printable;
 import io.nodekeeper.time.GoDuration;
 import java.time.Duration;
 import java.time.Instant;
@@ -52,10 +52,15 @@ final class StatusReport {
         Column(String title, Function<JsonObject, String> cell) {
             this(title, cell, UnaryOperator.identity());
         }
+
+        /** The text of {@code row} in it. */
+        String text(JsonObject row) {
+            return clean(cell.apply(row));
+        }
     }
 
     private String write(String from) {
-        line(palette.title("Fleet at " + DAY.format(at) + " UTC") + ", from " + from);
+        line(palette.title("Fleet at " + DAY.format(at) + " UTC") + ", from " + clean(from));
         line("");
         line("Sight   " + sight());
         if (page.has("guard")) {
@@ -139,7 +144,7 @@ final class StatusReport {
 
     private List<Column> zones() {
         return List.of(
-                new Column("ZONE", row -> clean(row.text("zone"))),
+                new Column("ZONE", row -> row.text("zone")),
                 new Column("STATE", row -> row.text("state"), state -> switch (state.strip()) {
                     case "Normal" -> palette.good(state);
                     case "Initial" -> state;
@@ -152,7 +157,7 @@ final class StatusReport {
 
     private List<Column> unwell() {
         List<Column> columns = new ArrayList<>(List.of(
-                new Column("NODE", row -> clean(row.text("name"))),
+                new Column("NODE", row -> row.text("name")),
                 new Column("STATE", row -> state(row.text("ready")), palette::bad),
                 new Column("SINCE", row -> time(row.text("since"))),
                 new Column("SILENT", row -> millis(row, "silentMillis"))));
@@ -163,7 +168,7 @@ final class StatusReport {
 
     private List<Column> brief() {
         List<Column> columns = new ArrayList<>(List.of(
-                new Column("NODE", row -> clean(row.text("name")), palette::warning),
+                new Column("NODE", row -> row.text("name"), palette::warning),
                 new Column("STATE", row -> state(row.text("ready"))),
                 new Column("SILENT", row -> millis(row, "silentMillis"))));
         addWide(columns);
@@ -172,21 +177,21 @@ final class StatusReport {
 
     private List<Column> duplicates() {
         List<Column> columns = new ArrayList<>(brief());
-        columns.add(new Column("MACHINES", row -> clean(row.text("machines"))));
+        columns.add(new Column("MACHINES", row -> row.text("machines")));
         return columns;
     }
 
     private List<Column> refusals() {
         return List.of(
-                new Column("NODE", row -> clean(row.text("name")), palette::warning),
+                new Column("NODE", row -> row.text("name"), palette::warning),
                 new Column("LAST", row -> time(row.text("at"))),
                 new Column("TIMES", row -> number(row, "times")),
-                new Column("WHAT", row -> clean(row.text("text"))));
+                new Column("WHAT", row -> row.text("text")));
     }
 
     private void addWide(List<Column> columns) {
         if (wide) {
-            columns.add(new Column("ZONE", row -> clean(row.text("zone"))));
+            columns.add(new Column("ZONE", row -> row.text("zone")));
             columns.add(new Column("LAST HEARTBEAT BY", row -> row.text("lastSignal")));
             columns.add(new Column(
                     "FALLS", row -> row.number("fellFromReady").orElse(0L).toString()));
@@ -197,7 +202,7 @@ final class StatusReport {
         return List.of(
                 new Column("IN", row -> millis(row, "inMillis")),
                 new Column("AT", row -> time(row.text("at"))),
-                new Column("NODE", row -> clean(row.text("node"))),
+                new Column("NODE", row -> row.text("node")),
                 new Column("WHAT", row -> row.text("what")));
     }
 
@@ -216,12 +221,11 @@ final class StatusReport {
         line(palette.title(title));
         List<Integer> widths = columns.stream()
                 .map(column -> shown.stream()
-                        .mapToInt(row -> column.cell().apply(row).length())
+                        .mapToInt(row -> column.text(row).length())
                         .reduce(column.title().length(), Math::max))
                 .toList();
         line("  " + row(columns, widths, Column::title, false));
-        shown.forEach(row ->
-                line("  " + row(columns, widths, column -> column.cell().apply(row), true)));
+        shown.forEach(row -> line("  " + row(columns, widths, column -> column.text(row), true)));
         if (shown.size() < rows.size()) {
             line("  and " + (rows.size() - shown.size()) + " more: -o wide");
         }
@@ -277,7 +281,7 @@ final class StatusReport {
 
     /** Names and messages come from nodes, which may send anything. */
     private static String clean(String value) {
-        return Arguments.printable(value.replace('\n', ' ').replace('\t', ' '), 2_000);
+        return Printable.line(value, Printable.VALUE);
     }
 
     private void line(String line) {

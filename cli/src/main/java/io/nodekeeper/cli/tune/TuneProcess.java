@@ -79,7 +79,11 @@ public final class TuneProcess {
 
     private TuneReport replay(Path path) throws IOException {
         progress = Progress.endless("reading " + path);
-        Recording recording = Recording.read(path);
+        Optional<Recording> read = Recording.read(path, ended);
+        if (read.isEmpty()) {
+            return new TuneReport(path + ", which was not read to its end", command.soon, candidates.size(), List.of());
+        }
+        Recording recording = read.get();
         String source = String.format(
                 Locale.ROOT,
                 "%s: %s of %d nodes, %d renewals",

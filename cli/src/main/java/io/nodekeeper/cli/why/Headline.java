@@ -2,6 +2,7 @@ package io.nodekeeper.cli.why;
 
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.cli.output.Printable;
 import io.nodekeeper.controller.history.Decision;
 import java.time.Duration;
 import java.time.Instant;
@@ -245,6 +246,6 @@ final class Headline {
 
     private String sentence(String words, String next) {
         String end = words.endsWith(".") ? "" : ".";
-        return "Node " + story.node() + " " + words + end + "\nNext: " + next;
+        return Printable.line("Node " + story.node() + " " + words + end) + "\nNext: " + Printable.line(next);
     }
 }

@@ -7,10 +7,10 @@ import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonValue;
-import io.nodekeeper.cli.command.Arguments;
 import io.nodekeeper.cli.command.CommandRunner;
 import io.nodekeeper.cli.command.Nearest;
 import io.nodekeeper.cli.output.Output;
+import io.nodekeeper.cli.output.Printable;
 import io.nodekeeper.cli.source.Answer;
 import io.nodekeeper.cli.source.ControllerPages;
 import io.nodekeeper.cli.source.NoControllerException;
@@ -69,18 +69,18 @@ public final class WhyProcess {
     private int one(Clock clock, PrintWriter out) throws IOException {
         Story story = story(command.name());
         if (story.isEmpty()) {
-            err.println("error: nothing is known of node \"" + command.name() + "\" to " + story.source());
-            story.notes().forEach(err::println);
-            Nearest.hint(command.name(), names()).ifPresent(err::println);
+            say("error: nothing is known of node \"" + command.name() + "\" to " + story.source());
+            story.notes().forEach(this::say);
+            Nearest.hint(command.name(), names()).ifPresent(this::say);
             err.flush();
             return CommandRunner.FAILED;
         }
         Instant now = clock.wallTime();
-        print(
-                out,
-                command.output == Output.json
-                        ? Json.writePretty(story.json(Headline.of(story, now))) + "\n"
-                        : WhyReport.of(story, now, command.time(asked)));
+        if (command.output == Output.json) {
+            print(out, story.json(Headline.of(story, now)));
+        } else {
+            print(out, WhyReport.of(story, now, command.time(asked)));
+        }
         return CommandRunner.OK;
     }
 
@@ -105,13 +105,13 @@ public final class WhyProcess {
             JsonArray all = new JsonArray(stories.stream()
                     .<JsonValue>map(story -> story.json(Headline.of(story, now)))
                     .toList());
-            print(out, Json.writePretty(JsonObject.EMPTY.with("nodes", all)) + "\n");
+            print(out, JsonObject.EMPTY.with("nodes", all));
             return CommandRunner.OK;
         }
         StringBuilder text = new StringBuilder();
         if (page.object("sight").has("blindness")) {
             text.append("The controller is blind: ")
-                    .append(page.object("sight").text("blindness"))
+                    .append(Printable.line(page.object("sight").text("blindness")))
                     .append(".\n\n");
         }
         if (stories.isEmpty()) {
@@ -127,16 +127,24 @@ public final class WhyProcess {
 
     private static void print(PrintWriter out, String text) {
         // Texts of nodes and events may contain anything.
-        out.print(Arguments.printable(text, LONGEST));
+        out.print(Printable.text(text, LONGEST));
         out.flush();
+    }
+
+    private static void print(PrintWriter out, JsonObject json) {
+        out.print(Printable.json(Json.writePretty(json)) + "\n");
+        out.flush();
+    }
+
+    private void say(String text) {
+        err.println(Printable.line(text, Printable.VALUE));
     }
 
     private Story story(String name) throws IOException {
         if (command.historyDir.isPresent()) {
             Path directory = command.historyDir.get();
             DecisionQuery query = new DecisionQuery(name, command.time(asked), command.limit);
-            DecisionQuery.Found found =
-                    FileHistory.read(directory, query, damage -> err.println("unreadable: " + damage));
+            DecisionQuery.Found found = FileHistory.read(directory, query, damage -> say("unreadable: " + damage));
             return new Story(name, "the history in " + directory, List.of(), JsonObject.EMPTY, found.node())
                     .limited(command.limit, command.at.isEmpty())
                     .withController(found.controller());
@@ -160,7 +168,8 @@ public final class WhyProcess {
         try {
             return api(name, Stream.concat(notes.stream(), Stream.of(API_ALONE)).toList());
         } catch (CompletionException e) {
-            throw new IOException("the API cannot be read: " + Failures.text(e) + "\n" + String.join("\n", notes), e);
+            List<String> lines = notes.stream().map(Printable::line).toList();
+            throw new IOException("the API cannot be read: " + Failures.text(e) + "\n" + String.join("\n", lines), e);
         }
     }
 

@@ -5,6 +5,7 @@ import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonString;
 import io.nodekeeper.api.json.JsonValue;
+import io.nodekeeper.cli.output.Printable;
 import io.nodekeeper.controller.history.Decision;
 import io.nodekeeper.controller.history.Evidence;
 import java.time.Instant;
@@ -78,8 +79,7 @@ final class WhyReport {
     }
 
     private String write(Story story) {
-        line(Headline.of(story, now));
-        line("");
+        text.append(Headline.of(story, now)).append("\n\n");
         line("As of " + Times.exact(now) + " UTC, from " + story.source() + ".");
         story.notes().forEach(this::line);
         if (!story.facts().isEmpty()) {
@@ -186,6 +186,7 @@ final class WhyReport {
     }
 
     private void line(String line) {
-        text.append(line.stripTrailing()).append('\n');
+        // What others wrote cannot add lines.
+        text.append(Printable.line(line).stripTrailing()).append('\n');
     }
 }

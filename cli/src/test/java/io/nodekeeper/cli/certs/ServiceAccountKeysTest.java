@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.KeyPair;
 import java.security.KeyPairGenerator;
-import java.util.Base64;
+import java.security.PublicKey;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -39,14 +39,31 @@ class ServiceAccountKeysTest {
             Files.writeString(file, Pem.encode(pair.getPrivate()));
             assertThat(ServiceAccountKeys.read("--flag", file).publicKey()).isEqualTo(pair.getPublic());
             assertThat(ServiceAccountKeys.publicKeys("--flag", file)).containsExactly(pair.getPublic());
-            Files.writeString(
-                    file,
-                    "-----BEGIN PUBLIC KEY-----\n"
-                            + Base64.getMimeEncoder()
-                                    .encodeToString(pair.getPublic().getEncoded())
-                            + "\n-----END PUBLIC KEY-----\n");
+            Files.writeString(file, encoded(pair.getPublic()));
             assertThat(ServiceAccountKeys.publicKeys("--flag", file)).containsExactly(pair.getPublic());
         }
+    }
+
+    private static String encoded(PublicKey key) {
+        return Pem.encode("PUBLIC KEY", key.getEncoded());
+    }
+
+    @Test
+    void everyKeyInAFileVerifiesTokens() throws Exception {
+        KeyPair first = pair("EC", 256);
+        KeyPair second = pair("RSA", 2048);
+        KeyPair third = pair("EC", 256);
+        KeyPair fourth = pair("EC", 256);
+        Path file = data.resolve("keys.pem");
+        Files.writeString(
+                file,
+                "# the PRIVATE KEY of the last year\n" + Pem.encode(first.getPrivate(), first.getPublic())
+                        + encoded(second.getPublic())
+                        + Pem.encode(third.getPrivate())
+                        + encoded(fourth.getPublic()));
+
+        assertThat(ServiceAccountKeys.publicKeys("--flag", file))
+                .containsExactly(first.getPublic(), second.getPublic(), third.getPublic(), fourth.getPublic());
     }
 
     @Test

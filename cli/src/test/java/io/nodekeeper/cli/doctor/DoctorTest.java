@@ -204,6 +204,33 @@ class DoctorTest {
                 .endsWith("     then      restart the container runtime, e.g. systemctl restart containerd\n");
     }
 
+    /** The name of a process and its command line are what a container chooses. */
+    @Test
+    void processCannotControlTheTerminalOrAddLinesToTheReportAndThePlan() {
+        Culprit culprit = new Culprit(
+                Layer.SHIM,
+                "ShimStopped",
+                "the shim x\u001b[1A (pid 4711)\n  Nothing hangs.",
+                NOW,
+                Optional.of(new PodIdentity("w1", "web\u202e", "shop")),
+                Optional.of("s1"),
+                Optional.empty(),
+                Optional.of(SHIM),
+                Optional.empty(),
+                List.of("pid 4711: shim\u009b2J\r"),
+                List.of(new Remedy.ContinueProcess(SHIM)),
+                Confidence.CERTAIN);
+        Findings findings = findings(culprit);
+
+        assertThat(DoctorReport.of(findings)
+                        .with(RepairPlan.of(findings, false))
+                        .text(NOW))
+                .contains("     for       the shim xU+001B[1A (pid 4711)   Nothing hangs.\n")
+                .contains("     pod       shop/webU+202E\n")
+                .contains("     evidence  pid 4711: shimU+009B2JU+000D\n")
+                .doesNotContain("\u001b", "\u009b", "\r", "\n  Nothing hangs.");
+    }
+
     @Test
     void nodeThatWouldNotBeReadyIsNotHealthyAndSaysWhy() {
         Findings findings = findings(

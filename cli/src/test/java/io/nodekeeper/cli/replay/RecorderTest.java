@@ -272,6 +272,12 @@ class RecorderTest {
         JsonObject other = lease("a", ++revision, "06:00:10");
         watch("leases").event("MODIFIED", other.update("spec", spec -> spec.with("holderIdentity", "another-machine")));
         watch("leases").event("ADDED", lease("b", ++revision, "06:00:10").without("spec"));
+        // An API server that was told 23:59:59-01:00 of the last day of the year 9999 stores this.
+        watch("leases")
+                .event(
+                        "ADDED",
+                        lease("c", ++revision, "06:00:10")
+                                .update("spec", spec -> spec.with("renewTime", "10000-01-01T00:59:59.000000Z")));
 
         assertThat(lines()).filteredOn(line -> line.contains("lease")).hasSize(1);
     }

@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -80,8 +81,25 @@ class ReplayProcessTest {
 
     @Test
     void anInterruptedReplaySaysSoWithItsOwnExitCode() throws IOException {
-        assertThat(run(true)).isEqualTo(130);
+        // The recording has 9 changes, which are read before the first one is replayed.
+        AtomicInteger asked = new AtomicInteger();
+
+        int code = ReplayProcess.run(
+                command, new PrintWriter(out), new PrintWriter(new StringWriter()), () -> asked.incrementAndGet() > 9);
+
+        assertThat(code).isEqualTo(130);
         assertThat(out.toString()).startsWith("PARTIAL: interrupted after 0s of 3m0s\n");
+    }
+
+    @Test
+    void readingTheRecordingCanBeInterrupted() throws IOException {
+        assertThat(run(true)).isEqualTo(130);
+        assertThat(out.toString()).isEqualTo("PARTIAL: interrupted while it read the recording\n");
+
+        out.getBuffer().setLength(0);
+        command.output = Output.json;
+        assertThat(run(true)).isEqualTo(130);
+        assertThat(Json.parseObject(out.toString()).bool("partial")).isTrue();
     }
 
     @Test

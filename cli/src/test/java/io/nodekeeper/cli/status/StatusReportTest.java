@@ -102,15 +102,23 @@ class StatusReportTest {
 
     @Test
     void textsOfNodesCannotControlTheTerminal() {
-        JsonObject node = JsonObject.EMPTY.with("name", "n\u001b[2J").with("cause", "a\nb\u0007");
+        JsonObject node = JsonObject.EMPTY
+                .with("name", "n\u001b[2J")
+                .with("cause", "a\nb\u0007")
+                .with("ready", "\u001b[1A")
+                .with("lastSignal", "\u009b2J");
 
         assertThat(StatusReport.of(
                         PAGE.with("unwell", JsonArray.of(node))
-                                .with("zones", JsonArray.of(node.with("zone", "\u001b"))),
-                        "x",
+                                .with(
+                                        "zones",
+                                        JsonArray.of(node.with("zone", "\u001b").with("state", "\u001b[m")))
+                                .with("next", JsonArray.of(node.with("what", "evicted\n\u001b[H"))),
+                        "x\u001b",
                         true,
                         Palette.PLAIN))
-                .doesNotContain("\u001b", "\u0007", "a\nb");
+                .contains(", from xU+001B\n", "  nU+001B[2J  U+001B[1A  ", "evicted U+001B[H\n")
+                .doesNotContain("\u001b", "\u0007", "\u009b", "a\nb");
     }
 
     @Test
@@ -188,6 +196,28 @@ class StatusReportTest {
                     .isEqualTo("error: the controller at http://127.0.0.1:"
                             + server.address().getPort() + " does not work: another one leads\n");
         }
+    }
+
+    @Test
+    void bodyOfAnErrorIsCutAndCannotControlTheTerminalThatWatches() throws Exception {
+        StringWriter text = new StringWriter();
+        try (PagesServer server = PagesServer.start(
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                (path, query) ->
+                        CompletableFuture.completedFuture(Page.text(500, "broken\n\u001b[2J" + "x".repeat(10_000))))) {
+            runner(closedSoonAfter("error", text))
+                    .run(
+                            "status",
+                            "--watch",
+                            "--interval=500ms",
+                            "--server=http://127.0.0.1:" + server.address().getPort());
+        }
+
+        assertThat(text.toString().lines().findFirst().orElseThrow())
+                .startsWith("error: the controller at ")
+                .contains(" answers 500: broken U+001B[2Jxxx")
+                .hasSizeLessThan(2_100);
+        assertThat(text.toString()).doesNotContain("\u001b");
     }
 
     /** A writer to {@code text} that breaks three flushes after {@code word} was written. */

@@ -125,6 +125,17 @@ class TuneProcessTest {
                 .startsWith(file + ": 1m40s of 1 nodes, 7 renewals\n")
                 .containsPattern("\\* 40\\.0\\d+s +40\\.0\\d+s +1 +1 +- +0.070 +--node-monitor-grace-period=40s\n")
                 .containsPattern("\\* - +- +0 +0 +- +0.070 +--node-monitor-grace-period=50s\n");
+
+        // reading it can be interrupted
+        out.getBuffer().setLength(0);
+        asked.set(0);
+        most = 3;
+        assertThat(run("--recording", file.toString(), "--vary=node-monitor-grace-period=40s,50s"))
+                .isEqualTo(130);
+        assertThat(asked).hasValue(4);
+        assertThat(out.toString())
+                .startsWith(
+                        "PARTIAL: interrupted after 0 of 2 candidates\n" + file + ", which was not read to its end\n");
     }
 
     @Test

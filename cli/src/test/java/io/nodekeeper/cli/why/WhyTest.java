@@ -235,6 +235,32 @@ class WhyTest {
     }
 
     @Test
+    void textsOfNodesCannotAddLinesOrControlTheTerminal() {
+        JsonObject facts = JsonObject.EMPTY.with("ready", "False").with("cause", "Down: a\nNext: rm -rf \u001b[2J");
+        Decision event =
+                new Decision(B, "n1", "uid-1", "Event Down", "a\n  2015-01-01 Returned\u202e", JsonObject.EMPTY);
+
+        assertThat(WhyReport.of(
+                        new Story("n1", "the API", List.of("b\nc"), facts, List.of(event)), NOW, Optional.empty()))
+                .startsWith("Node n1 is NotReady: a Next: rm -rf U+001B[2J.\nNext: nodekeeper doctor, on the node\n")
+                .contains("\nb c\n", "\n    a   2015-01-01 ReturnedU+202E\n");
+    }
+
+    @Test
+    void notesAboutANodeThatIsNotKnownCannotControlTheTerminal() throws IOException {
+        JsonObject page = JsonObject.EMPTY.with("notWorking", "\u001b[2Janother one leads\nerror: none");
+        try (PagesServer controller = api((path, query) -> CompletableFuture.completedFuture(Page.json(page)))) {
+            String url = "http://127.0.0.1:" + controller.address().getPort();
+
+            assertThat(runner.run("why", "n1", "--server=" + url)).isEqualTo(1);
+
+            assertThat(err.toString())
+                    .isEqualTo("error: nothing is known of node \"n1\" to the controller at " + url + "\n"
+                            + "It does not work now: U+001B[2Janother one leads error: none.\n");
+        }
+    }
+
+    @Test
     void controllerThatCannotBeReachedIsNamed() {
         assertThat(runner.run("why", "n1", "--server=http://127.0.0.1:1")).isEqualTo(1);
 
@@ -538,6 +564,25 @@ class WhyTest {
                                 + "    Node n1 status is now: NodeNotReady (node-controller, 2 times)\n",
                         "2015-01-01 12:00:51.000 (4m9s ago)  Tainted\n"
                                 + "    node.kubernetes.io/unreachable:NoExecute\n");
+    }
+
+    /** Nodes write any time that the API accepts, from the year 1 to 9999. */
+    @Test
+    void timesOfFarYearsAreShownWithTheirDistance() {
+        Node node = new Node(Json.parseObject("""
+                {"metadata":{"name":"n1","uid":"uid-1"},
+                 "status":{"conditions":[{"type":"Ready","status":"Unknown","reason":"R","message":"m",
+                   "lastTransitionTime":"9999-12-31T23:59:59Z"}]}}"""));
+        Lease lease = new Lease(Json.parseObject("{\"spec\":{\"renewTime\":\"9999-12-31T23:59:59.000000Z\"}}"));
+        JsonObject events = Json.parseObject(
+                "{\"items\":[{\"reason\":\"Old\",\"message\":\"m\",\"lastTimestamp\":\"0001-01-01T00:00:00Z\"}]}");
+
+        Story story = ApiStory.of("n1", List.of(), node, lease, events);
+
+        assertThat(WhyReport.of(story, NOW, Optional.empty()))
+                .startsWith("Node n1 is Unknown since 9999-12-31 23:59:59 UTC (in 69995051h54m59s), because m.\n")
+                .contains("  lease renewed, by its clock  9999-12-31 23:59:59.000 (in 69995051h54m59s)\n")
+                .contains("\n  0001-01-01 00:00:00.000 (17654364h5m0s ago)  Event Old\n");
     }
 
     @Test

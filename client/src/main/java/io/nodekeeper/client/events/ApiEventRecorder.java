@@ -59,6 +59,11 @@ public final class ApiEventRecorder implements EventRecorder {
     /** See {@link #LOG_BURST}. */
     private static final double LOGS_PER_SECOND = 1;
 
+    /** Kubernetes' limit for notes of events. Messages contain names of images, which have none. */
+    private static final int LONGEST_MESSAGE = 1_024;
+
+    private static final String ELLIPSIS = "...";
+
     private static final Backoff RETRY = new Backoff(Duration.ofSeconds(1), Duration.ofSeconds(10));
     /** The namespace for events of objects without a namespace, as in Kubernetes. */
     private static final String DEFAULT_NAMESPACE = "default";
@@ -114,7 +119,17 @@ public final class ApiEventRecorder implements EventRecorder {
     }
 
     private void record(ObjectRef about, String type, String reason, String message, String source) {
-        loop.execute(() -> accept(new EventCorrelator.Input(about, type, reason, message, source)));
+        EventCorrelator.Input event = new EventCorrelator.Input(about, type, reason, cut(message), source);
+        loop.execute(() -> accept(event));
+    }
+
+    private static String cut(String message) {
+        if (message.length() <= LONGEST_MESSAGE) {
+            return message;
+        }
+        int end = LONGEST_MESSAGE - ELLIPSIS.length();
+        // Half of a character could not be written.
+        return message.substring(0, Character.isHighSurrogate(message.charAt(end - 1)) ? end - 1 : end) + ELLIPSIS;
     }
 
     /** The number of Event objects that wait to be written; on the loop. */

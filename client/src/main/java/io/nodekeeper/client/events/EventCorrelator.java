@@ -53,7 +53,9 @@ final class EventCorrelator {
     private record Seen(String name, Instant first, int count) {}
 
     private static final class Similar {
-        private final Set<String> messages = new HashSet<>();
+        /** Their hash codes: the messages of all groups would be tens of megabytes. Two with one code count once. */
+        private final Set<Integer> messages = new HashSet<>();
+
         private long lastNanos;
     }
 
@@ -91,13 +93,13 @@ final class EventCorrelator {
             record.messages.clear();
         }
         record.lastNanos = nanos;
-        if (record.messages.contains(message)) {
+        if (record.messages.contains(message.hashCode())) {
             return false;
         }
         if (record.messages.size() >= SIMILAR) {
             return true;
         }
-        record.messages.add(message);
+        record.messages.add(message.hashCode());
         return false;
     }
 

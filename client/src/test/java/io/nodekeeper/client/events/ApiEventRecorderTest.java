@@ -111,6 +111,37 @@ class ApiEventRecorderTest {
         assertThat(body(10).number("count")).contains(2L);
     }
 
+    /** The name of a pod's image, which may have 700 KB, is part of messages. */
+    @Test
+    void cutsALongMessageInTheEventAndInTheLog() {
+        LogLines log = LogLines.of(ApiEventRecorder.class);
+
+        recorder.record(POD, EventRecorder.NORMAL, "Pulling", "Pulling image \"" + "x".repeat(700_000) + "\"");
+        settle();
+
+        assertThat(body(0).text("message"))
+                .hasSize(1_024)
+                .startsWith("Pulling image \"xxx")
+                .endsWith("xxx...");
+        assertThat(log.lines()).hasSize(1).allMatch(line -> line.length() < 1_200);
+    }
+
+    @Test
+    void cutsBetweenCharactersAndNotWithinOne() {
+        recorder.record(POD, EventRecorder.NORMAL, "R", "x".repeat(1_020) + "\ud83d\ude00".repeat(10));
+        settle();
+
+        assertThat(body(0).text("message")).isEqualTo("x".repeat(1_020) + "...");
+    }
+
+    @Test
+    void leavesAMessageOfTheLongestLength() {
+        recorder.record(POD, EventRecorder.NORMAL, "R", "x".repeat(1_024));
+        settle();
+
+        assertThat(body(0).text("message")).isEqualTo("x".repeat(1_024));
+    }
+
     @Test
     void forgetsSimilarityAfterTenMinutesWithoutAny() {
         for (int i = 1; i <= 11; i++) {

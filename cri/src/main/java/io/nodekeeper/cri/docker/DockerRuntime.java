@@ -90,7 +90,7 @@ public final class DockerRuntime implements ContainerRuntime, AutoCloseable {
             underWay.decrementAndGet();
             refuse(
                     method,
-                    Code.OTHER,
+                    Code.NOT_SENT,
                     MAX_CALLS + " calls to the runtime at " + socket + " are in progress already",
                     answer);
             return;

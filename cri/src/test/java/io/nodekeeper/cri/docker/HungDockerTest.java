@@ -137,8 +137,8 @@ class HungDockerTest {
         }
 
         assertThat(refused(STATUS))
-                .hasMessage(
-                        "ContainerStatus: OTHER: 1024 calls to the runtime at " + socket + " are in progress already");
+                .hasMessage("ContainerStatus: NOT_SENT: 1024 calls to the runtime at " + socket
+                        + " are in progress already");
         calls.forEach(call -> call.cancel(true));
         Until.holds("all have ended", () -> runtime.underWay() == 0);
     }

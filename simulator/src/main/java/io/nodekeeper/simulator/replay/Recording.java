@@ -9,6 +9,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 
 /**
  * A recording that was read once from its beginning to its end, which shows that it can be replayed.
@@ -40,14 +41,22 @@ public record Recording(
      * @throws RecordingException if it is no recording; names the line and what was expected
      */
     public static Recording read(Path path) throws IOException {
+        return read(path, () -> false).orElseThrow();
+    }
+
+    /** The same, or empty if {@code ended}, which is asked for each line: a large recording takes minutes. */
+    public static Optional<Recording> read(Path path, BooleanSupplier ended) throws IOException {
         try (RecordingReader reader = new RecordingReader(path)) {
             Set<String> names = new HashSet<>();
             List<Gap> gaps = new ArrayList<>();
             Optional<Duration> lostSince = Optional.empty();
             Duration end = Duration.ZERO;
-            boolean ended = false;
+            boolean hasEnd = false;
             long renewals = 0;
             for (Optional<RecordedChange> next = reader.next(); next.isPresent(); next = reader.next()) {
+                if (ended.getAsBoolean()) {
+                    return Optional.empty();
+                }
                 end = next.get().at();
                 switch (next.get()) {
                     case RecordedChange.NodeSeen seen ->
@@ -68,7 +77,7 @@ public record Recording(
                         lostSince.ifPresent(from -> gaps.add(new Gap(from, to)));
                         lostSince = Optional.empty();
                     }
-                    case RecordedChange.End last -> ended = true;
+                    case RecordedChange.End last -> hasEnd = true;
                     case RecordedChange.NodeGone gone -> names.add(gone.name());
                 }
                 if (names.size() > MOST_NODES) {
@@ -80,8 +89,9 @@ public record Recording(
             }
             Duration until = end;
             lostSince.ifPresent(from -> gaps.add(new Gap(from, until)));
-            return new Recording(
-                    path, reader.begin(), end, names.size(), renewals, List.copyOf(gaps), !ended || reader.isCut());
+            boolean cut = !hasEnd || reader.isCut();
+            return Optional.of(
+                    new Recording(path, reader.begin(), end, names.size(), renewals, List.copyOf(gaps), cut));
         }
     }
 

@@ -26,7 +26,7 @@ import java.util.zip.ZipException;
  * ends anywhere: what is complete counts. Not thread-safe.
  */
 final class RecordingReader implements AutoCloseable {
-    /** The longest line, bytes: a Node has at most 1.5 MB in etcd, and a recording has a part of it. */
+    /** The longest line, bytes: twice that of any {@link RecordedNode}; earlier versions kept messages, too. */
     private static final int LONGEST = 1 << 20;
     /** The longest recording. */
     private static final Duration MOST = Duration.ofDays(400);

@@ -67,8 +67,8 @@ public final class ReplayRun {
                 UnaryOperator.identity(),
                 SimController.Witness.NONE);
         VirtualTime.VirtualLoop director = time.loop("director");
-        here = new VerdictLog(director);
-        there = new VerdictLog(director);
+        here = VerdictLog.ofRunning(director);
+        there = VerdictLog.ofRunning(director);
         server.observe(new ApiWatcher(here));
         server.start();
         director.schedule(HEAD_START, controller::start);

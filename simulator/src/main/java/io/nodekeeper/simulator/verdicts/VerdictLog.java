@@ -21,6 +21,9 @@ import java.util.Optional;
  */
 public final class VerdictLog implements Sights {
     private final Clock clock;
+    /** Whether what is seen first of a node was sent before, nobody knows when. */
+    private final boolean isRunning;
+
     private final long began;
     private final Map<String, Signs> nodes = new HashMap<>();
     private final List<Verdict> closed = new ArrayList<>();
@@ -46,9 +49,22 @@ public final class VerdictLog implements Sights {
         private Optional<Verdict> open = Optional.empty();
     }
 
-    /** A log that measures by {@code clock}, from now on. */
+    /** A log of a cluster that is empty now, measured by {@code clock}. */
     public VerdictLog(Clock clock) {
+        this(clock, false);
+    }
+
+    /**
+     * A log of a cluster that runs already: the first state of a lease or a Node is no heartbeat, only its first change is. A
+     * node may have been silent for long when it is seen first.
+     */
+    public static VerdictLog ofRunning(Clock clock) {
+        return new VerdictLog(clock, true);
+    }
+
+    private VerdictLog(Clock clock, boolean isRunning) {
         this.clock = clock;
+        this.isRunning = isRunning;
         this.began = clock.nanoTime();
     }
 
@@ -86,8 +102,9 @@ public final class VerdictLog implements Sights {
         Signs signs = of(lease.name());
         String renewTime = json.object("spec").text("renewTime");
         if (!renewTime.equals(signs.renewTime)) {
+            boolean first = signs.renewTime.isEmpty();
             signs.renewTime = renewTime;
-            heard(signs);
+            heard(signs, first);
         }
     }
 
@@ -106,7 +123,7 @@ public final class VerdictLog implements Sights {
                 .orElse("");
         if (!unknown && !heartbeat.equals(signs.heartbeat)) {
             signs.heartbeat = heartbeat;
-            heard(signs);
+            heard(signs, !signs.known);
         }
         // One that is Unknown when it is first seen was declared so before.
         if (unknown && !signs.unknown && signs.known) {
@@ -133,7 +150,10 @@ public final class VerdictLog implements Sights {
     @Override
     public void event(JsonObject event) {}
 
-    private void heard(Signs signs) {
+    private void heard(Signs signs, boolean first) {
+        if (isRunning && first) {
+            return;
+        }
         signs.heardAt = clock.nanoTime();
         signs.excusedBefore = excused();
         signs.reported = true;

@@ -4,6 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.nodekeeper.api.Condition;
+import io.nodekeeper.api.Node;
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.time.Randoms;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -12,6 +17,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.random.RandomGenerator;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.BeforeEach;
@@ -161,6 +167,50 @@ class RecordingTest {
         lines(HEAD.replace("2026-11-30T06:00:00Z", "soon"));
         assertThatThrownBy(() -> Recording.read(file))
                 .hasMessageContaining("line 1 has begin \"soon\"; expected a time");
+    }
+
+    @Test
+    void aNodeIsRecordedWithoutMessagesAndInvalidTimes() {
+        Node node = new Node(Json.parseObject("""
+                {"metadata":{"name":"a","uid":"u","labels":{"zone":"z"},"annotations":{"secret":"s"}},
+                 "status":{"addresses":[{"address":"10.0.0.1"}],"conditions":[
+                   {"type":"Ready","status":"True","lastHeartbeatTime":"2026-11-30T06:00:00Z",
+                    "lastTransitionTime":"10000-01-01T00:00:00Z","reason":"KubeletReady","message":"secret"}]}}"""));
+
+        assertThat(RecordedNode.of(node)).isEqualTo(Json.parseObject("""
+                {"metadata":{"name":"a","uid":"u","labels":{"zone":"z"}},
+                 "status":{"conditions":[{"type":"Ready","status":"True","reason":"KubeletReady",
+                   "lastHeartbeatTime":"2026-11-30T06:00:00Z"}]}}"""));
+    }
+
+    /** Whatever a node writes, its line can be read; or it alone would make the recording useless. */
+    @Test
+    void everyNodeThatIsRecordedCanBeRead() throws IOException {
+        String escaped = "\u0001".repeat(2_000_000);
+        JsonObject hostile = JsonObject.EMPTY
+                .with("type", "\u0001".repeat(128))
+                .with("status", escaped)
+                .with("reason", escaped)
+                .with("message", escaped)
+                .with("lastHeartbeatTime", escaped);
+        JsonObject.Builder labels = JsonObject.builder();
+        for (int i = 0; i < 1_000; i++) {
+            labels.put(i + "\u0001".repeat(300), "\u0001".repeat(63));
+        }
+        JsonObject node = JsonObject.EMPTY
+                .with(
+                        "metadata",
+                        JsonObject.EMPTY.with("name", "a").with("uid", escaped).with("labels", labels.build()))
+                .with(
+                        "status",
+                        JsonObject.EMPTY.with(
+                                "conditions", new JsonArray(Collections.<JsonValue>nCopies(1_000, hostile))));
+        try (RecordingWriter writer = new RecordingWriter(Files.newOutputStream(file), Tape.BEGIN)) {
+            writer.write(new RecordedChange.NodeSeen(Duration.ofSeconds(1), RecordedNode.of(new Node(node))));
+            writer.write(new RecordedChange.End(Duration.ofSeconds(2)));
+        }
+
+        assertThat(Recording.read(file).nodes()).isEqualTo(1);
     }
 
     @Test

@@ -199,6 +199,19 @@ class ReplayRunTest {
     }
 
     @Test
+    void silenceThatBeganBeforeTheRecordingIsNotMeasured() throws IOException {
+        // Silent for 45 s when it was listed, so that the recorded cluster's controller waited for 5 s more.
+        tape.node(0.1, "dead", "uid-d", Condition.TRUE, -200)
+                .renews("dead", 0.2, 0.2)
+                .node(5.1, "dead", "uid-d", Condition.UNKNOWN, -200);
+
+        ReplayReport report = replay(ControllerConfig.DEFAULT);
+
+        assertThat(report.there()).extracting(Verdict::node, Verdict::reported).containsExactly(tuple("dead", false));
+        assertThat(report.here()).extracting(Verdict::node, Verdict::reported).containsExactly(tuple("dead", false));
+    }
+
+    @Test
     void aDeletedNodeIsNotJudgedAndAReplacedOneBeginsAnew() throws IOException {
         tape.node(0.1, "gone", "uid-g", Condition.TRUE, 0)
                 .renews("gone", 3.2, 103.2)

@@ -13,8 +13,11 @@ import java.util.Optional;
  * the owner's lock guards it.
  */
 final class EventHistory {
-    /** About how many bytes a change costs besides the replaced version: the event, its two entries and its slot here. */
+    /** About how many bytes a change costs besides its key and the replaced version: the event, its two entries and its slot here. */
     static final int OVERHEAD = 160;
+
+    /** The most bytes of memory of a character of a key. */
+    private static final long CHARACTER = 2;
 
     /** A ring buffer. The owner bounds it by {@link WatchCache.Limits}. */
     private EventColumns events = new EventColumns(16);
@@ -34,7 +37,9 @@ final class EventHistory {
 
     /** Bytes of memory that {@code event} costs. */
     static long memory(Event event) {
-        return OVERHEAD + event.before().map(Entry::resident).orElse(0);
+        return OVERHEAD
+                + CHARACTER * event.key().length()
+                + event.before().map(Entry::resident).orElse(0);
     }
 
     /** Bytes that {@code event} costs where values are stored. */

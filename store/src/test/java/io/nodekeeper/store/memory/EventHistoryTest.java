@@ -129,6 +129,19 @@ class EventHistoryTest {
     }
 
     @Test
+    void keyOfADeletedObjectCountsForAsLongAsItsChangesAreKept() {
+        EventHistory history = new EventHistory(0);
+        String key = "/registry/roles/" + "x".repeat(100_000);
+        history.add(new Event(1, key, Optional.empty(), Optional.of(Entry.stored(key, 30, DISK, 1, 1))), 0);
+        history.add(new Event(2, key, Optional.of(Entry.stored(key, 30, DISK, 1, 1)), Optional.empty()), 0);
+
+        assertThat(history.memory()).isEqualTo(2 * (160 + 2 * 100_016));
+        history.drop();
+        history.drop();
+        assertThat(history.memory()).isZero();
+    }
+
+    @Test
     void ringBufferKeepsOrderAndTimesWhileItGrowsAndWraps() {
         EventHistory history = new EventHistory(0);
         int added = 0;
@@ -150,7 +163,7 @@ class EventHistoryTest {
             assertThat(history.after(first)).isEqualTo(1);
             assertThat(history.after(added)).isEqualTo(history.size());
             assertThat(history.since(added - 2)).extracting(Event::revision).containsExactly(added - 1L, (long) added);
-            assertThat(history.memory()).isEqualTo(160L * history.size());
+            assertThat(history.memory()).isEqualTo(186L * history.size());
             assertThat(history.stored()).isEqualTo(160L * history.size());
         }
     }

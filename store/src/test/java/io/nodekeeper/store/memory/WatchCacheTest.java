@@ -27,7 +27,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The exact limits of the history, and reads from it. A change costs 160 bytes and the version that it replaced. */
+/**
+ * The exact limits of the history, and reads from it. A change costs 160 bytes and the version that it replaced; in memory also two bytes
+ * for each of the 13 characters of its key.
+ */
 class WatchCacheTest {
     private static final long NO_BOUND = Long.MAX_VALUE;
 
@@ -59,12 +62,12 @@ class WatchCacheTest {
 
     @Test
     void resourceMayTakeHalfOfTheMemory() {
-        // The second change keeps the version of 40 bytes before it: 160 + 160 + 40 are half of 720.
-        WatchCache fits = cache(10, NO_BOUND, 720, NO_BOUND);
+        // The second change keeps the version of 40 bytes before it: 186 + 186 + 40 are half of 824.
+        WatchCache fits = cache(10, NO_BOUND, 824, NO_BOUND);
         put(fits, 1, "/registry/a/x", 40);
         assertThat(put(fits, 2, "/registry/a/x", 0)).isEmpty();
 
-        WatchCache tight = cache(10, NO_BOUND, 719, NO_BOUND);
+        WatchCache tight = cache(10, NO_BOUND, 823, NO_BOUND);
         put(tight, 1, "/registry/a/x", 40);
         assertThat(put(tight, 2, "/registry/a/x", 0)).containsExactly(1L);
     }
@@ -82,13 +85,13 @@ class WatchCacheTest {
 
     @Test
     void largestResourceLosesHistoryWhenTheTotalIsTooLarge() {
-        // Four changes of 160 bytes; no resource has more than half.
+        // Four changes of 186 or 160 bytes; no resource has more than half.
         for (boolean memory : new boolean[] {true, false}) {
-            WatchCache cache = cache(10, NO_BOUND, memory ? 640 : NO_BOUND, memory ? NO_BOUND : 640);
+            WatchCache cache = cache(10, NO_BOUND, memory ? 744 : NO_BOUND, memory ? NO_BOUND : 640);
             put(cache, 1, "/registry/a/x", 0);
             put(cache, 2, "/registry/b/x", 0);
             put(cache, 3, "/registry/b/y", 0);
-            assertThat(put(cache, 4, "/registry/c/x", 0)).as("640 bytes").isEmpty();
+            assertThat(put(cache, 4, "/registry/c/x", 0)).as("all bytes").isEmpty();
 
             assertThat(put(cache, 5, "/registry/d/x", 0)).containsExactly(2L);
         }
@@ -97,7 +100,7 @@ class WatchCacheTest {
     @Test
     void resourceLosesOnlyTheExcess() {
         for (boolean memory : new boolean[] {true, false}) {
-            WatchCache cache = cache(10, NO_BOUND, memory ? 1_280 : NO_BOUND, memory ? NO_BOUND : 1_280);
+            WatchCache cache = cache(10, NO_BOUND, memory ? 1_488 : NO_BOUND, memory ? NO_BOUND : 1_280);
             for (int i = 1; i <= 4; i++) {
                 assertThat(put(cache, i, "/registry/a/" + i, 0)).isEmpty();
             }
@@ -108,16 +111,18 @@ class WatchCacheTest {
 
     @Test
     void largestResourceIsThatOfTheExceededLimit() {
-        // The resource a takes 320 bytes of memory and of disk; b 160 of memory, and 360 of disk.
-        WatchCache stored = cache(10, NO_BOUND, 640, 839);
+        // The resource a takes 372 bytes of memory and 320 of disk; b 186 of memory, and 360 of disk.
+        WatchCache stored = cache(10, NO_BOUND, 744, 839);
         fill(stored);
         assertThat(put(stored, 4, "/registry/c/x", 0)).as("840 bytes on disk").containsExactly(3L);
 
-        WatchCache memory = cache(10, NO_BOUND, 959, NO_BOUND);
+        WatchCache memory = cache(10, NO_BOUND, 1_115, NO_BOUND);
         fill(memory);
         put(memory, 4, "/registry/c/x", 0);
         put(memory, 5, "/registry/d/x", 0);
-        assertThat(put(memory, 6, "/registry/e/x", 0)).as("960 bytes of memory").containsExactly(1L);
+        assertThat(put(memory, 6, "/registry/e/x", 0))
+                .as("1,116 bytes of memory")
+                .containsExactly(1L);
     }
 
     private static void fill(WatchCache cache) {
@@ -188,7 +193,8 @@ class WatchCacheTest {
 
     @Test
     void tenthOfTheLargestHistoryIsDroppedAtOnce() {
-        WatchCache cache = cache(1_000, NO_BOUND, 160 * 60, NO_BOUND);
+        // Room for 60 changes; 50 of them are of keys with one character more.
+        WatchCache cache = cache(1_000, NO_BOUND, 186 * 60 + 2 * 50, NO_BOUND);
         for (int i = 1; i <= 30; i++) {
             put(cache, i, "/registry/a/" + i, 0);
         }

@@ -32,6 +32,8 @@ public final class CommandLines {
             "restore");
 
     private static final Pattern ID = Pattern.compile("[0-9a-f]{64}");
+    /** Control and formatting characters, and ends of lines: they can rewrite a terminal, and forge lines of logs. */
+    private static final Pattern UNPRINTABLE = Pattern.compile("[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]");
     /**
      * The longest command line to keep, in characters: it contains the program, the action and the id, and fits into
      * an event.
@@ -80,7 +82,7 @@ public final class CommandLines {
                     stat.name(),
                     arguments,
                     cni,
-                    line.isBlank() ? "[" + stat.name() + "]" : line,
+                    line.isBlank() ? nameOf(stat) : line,
                     CommandLines.shimId(arguments),
                     CommandLines.shimSocket(arguments),
                     CommandLines.isShimCommand(arguments),
@@ -127,10 +129,19 @@ public final class CommandLines {
 
     private CommandLines() {}
 
-    /** The arguments as one line, shortened. */
+    /** The arguments as one line, shortened, with blanks for what cannot be printed: a container chooses its arguments. */
     static String line(List<String> arguments) {
         String line = String.join(" ", arguments);
-        return line.length() > LONGEST ? line.substring(0, LONGEST) + "…" : line;
+        return printable(line.length() > LONGEST ? line.substring(0, LONGEST) + "…" : line);
+    }
+
+    /** What stands for a line without arguments: the name in brackets. A process chooses that, too. */
+    static String nameOf(ProcFiles.Stat stat) {
+        return "[" + printable(stat.name()) + "]";
+    }
+
+    private static String printable(String text) {
+        return UNPRINTABLE.matcher(text).replaceAll(" ");
     }
 
     /** The first arguments, of which there is one if there were any. */

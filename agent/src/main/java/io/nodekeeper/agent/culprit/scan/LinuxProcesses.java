@@ -160,7 +160,7 @@ public final class LinuxProcesses implements ProcessTable {
 
     private boolean runs(ProcFiles.Stat stat, String command) {
         // The name in brackets stands for arguments that do not exist or that a scan could not read.
-        return command.equals("[" + stat.name() + "]")
+        return command.equals(CommandLines.nameOf(stat))
                 || stat.state() != 'D' && command.equals(CommandLines.line(files.arguments(stat.pid())));
     }
 }

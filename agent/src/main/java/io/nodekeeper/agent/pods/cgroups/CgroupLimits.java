@@ -2,6 +2,7 @@ package io.nodekeeper.agent.pods.cgroups;
 
 import io.nodekeeper.agent.pods.model.ContainerSpec;
 import io.nodekeeper.agent.pods.model.Pod;
+import io.nodekeeper.agent.status.ResourceList;
 import io.nodekeeper.api.QosClass;
 import io.nodekeeper.api.Quantity;
 import java.util.List;
@@ -60,7 +61,10 @@ record CgroupLimits(
 
     private static Map<String, Long> hugePages(Pod pod) {
         Map<String, Quantity> requested = new TreeMap<>();
-        pod.requested().forEach(resource -> requested.put(resource, pod.request(resource)));
+        // Each request is a sum over all containers, of which a pod may have as many as resources.
+        pod.requested().stream()
+                .filter(ResourceList::hugePages)
+                .forEach(resource -> requested.put(resource, pod.request(resource)));
         return HugePages.limits(requested);
     }
 

@@ -6,6 +6,7 @@ import io.nodekeeper.agent.pods.model.VolumeKind;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.cri.Image;
 import io.nodekeeper.cri.config.ContainerConfig;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -16,6 +17,8 @@ import java.util.Optional;
 /** Translates a container of a pod to the runtime's configuration, as a kubelet 1.32 does. */
 public final class Containers {
     private static final String HOSTS = "/etc/hosts";
+    /** The longest path in bytes, which Linux ends with a zero ({@code PATH_MAX}). */
+    private static final int LONGEST_PATH = 4_095;
 
     private Containers() {}
 
@@ -175,11 +178,21 @@ public final class Containers {
                     HOSTS, inputs.hostsFile().toString(), false, ContainerConfig.Propagation.PRIVATE));
         }
         mounts.add(new ContainerConfig.Mount(
-                container.terminationMessagePath(),
+                messagePath(container),
                 inputs.terminationLog().toString(),
                 false,
                 ContainerConfig.Propagation.PRIVATE));
         return mounts;
+    }
+
+    private static String messagePath(ContainerSpec container) {
+        String path = container.terminationMessagePath();
+        int bytes = path.getBytes(StandardCharsets.UTF_8).length;
+        if (bytes > LONGEST_PATH) {
+            throw new ContainerConfigException(
+                    "terminationMessagePath must have at most " + LONGEST_PATH + " bytes, got " + bytes);
+        }
+        return path;
     }
 
     private static ContainerConfig.Mount mount(Pod pod, JsonObject mount, int number, Inputs inputs) {

@@ -30,10 +30,16 @@ public final class PodLabels {
     /** The annotation with the grace period of a container, seconds. */
     public static final String GRACE = "io.kubernetes.pod.terminationGracePeriod";
 
-    /** The annotation with the path at which a container writes why it ended. */
+    /** The annotation with the path at which a container writes why it ended, or its beginning. */
     public static final String MESSAGE_PATH = "io.kubernetes.container.terminationMessagePath";
     /** The annotation with what is done if it wrote nothing. */
     public static final String MESSAGE_POLICY = "io.kubernetes.container.terminationMessagePolicy";
+
+    /**
+     * The most characters of what a pod says in the annotations of a container. A runtime lists those of all containers in one message
+     * of at most 16 MiB, also of containers that never started, and a path may have a megabyte.
+     */
+    private static final int MOST_TEXT = 64;
 
     /** FNV-1a, 32 bits: the offset and the prime of the algorithm. */
     private static final int FNV_OFFSET = 0x811c9dc5;
@@ -60,10 +66,16 @@ public final class PodLabels {
         Map<String, String> annotations = new LinkedHashMap<>();
         annotations.put(HASH, hash(container));
         annotations.put(RESTART_COUNT, Integer.toString(attempt));
-        annotations.put(MESSAGE_PATH, container.terminationMessagePath());
-        annotations.put(MESSAGE_POLICY, container.terminationMessagePolicy());
+        annotations.put(MESSAGE_PATH, beginning(container.terminationMessagePath()));
+        annotations.put(MESSAGE_POLICY, beginning(container.terminationMessagePolicy()));
         annotations.put(GRACE, Long.toString(pod.grace().toSeconds()));
         return annotations;
+    }
+
+    private static String beginning(String text) {
+        return text.codePointCount(0, text.length()) <= MOST_TEXT
+                ? text
+                : text.substring(0, text.offsetByCodePoints(0, MOST_TEXT));
     }
 
     /** The hash of what a container is replaced for: its name and its image, as since Kubernetes 1.31. */

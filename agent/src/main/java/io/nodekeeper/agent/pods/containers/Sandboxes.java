@@ -16,11 +16,13 @@ import java.util.Optional;
 /** Translates a pod to the configuration of its sandbox, as a kubelet 1.32 does. */
 public final class Sandboxes {
     /**
-     * The most bytes of names and values of a sandbox's annotations, and of its labels. A runtime lists those of all sandboxes in one
+     * The most bytes of a sandbox's annotations, and of its labels. A runtime lists those of all sandboxes in one
      * message of at most 16 MiB; the API allows 256 KiB of annotations for each pod and more of labels, so some dozen pods would make a
      * node that cannot see its pods.
      */
     private static final int MOST_TEXT = 32 << 10;
+    /** What such a message has for each name and value besides: their marks and lengths. There may be thousands of short ones. */
+    private static final int ENTRY = 10;
 
     private Sandboxes() {}
 
@@ -52,7 +54,7 @@ public final class Sandboxes {
     /** {@code texts}; if they are too long together, without the longest ones. */
     private static Map<String, String> shorter(Map<String, String> texts) {
         Map<String, Integer> lengths = new HashMap<>();
-        texts.forEach((name, value) -> lengths.put(name, length(name) + length(value)));
+        texts.forEach((name, value) -> lengths.put(name, ENTRY + length(name) + length(value)));
         int length = lengths.values().stream().mapToInt(Integer::intValue).sum();
         Map<String, String> shorter = new LinkedHashMap<>(texts);
         Iterator<Map.Entry<String, Integer>> longest = lengths.entrySet().stream()

@@ -1,6 +1,7 @@
 package io.nodekeeper.agent.pods.containers;
 
 import io.nodekeeper.api.json.JsonObject;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -15,6 +16,10 @@ public final class ServiceEnvironment {
     public static final String MASTER_NAMESPACE = "default";
     /** See {@link #MASTER_NAMESPACE}. */
     public static final String MASTER = "kubernetes";
+    /** The most characters of the variables of a namespace, as {@link #length} counts them: no more go into a process. */
+    public static final int MOST = Expansion.MOST;
+
+    private static final String HOST = "_SERVICE_HOST";
 
     private ServiceEnvironment() {}
 
@@ -25,7 +30,30 @@ public final class ServiceEnvironment {
         return variables;
     }
 
-    private static boolean hasAddress(JsonObject service) {
+    /**
+     * {@code own} variables, those of the Services of a pod's namespace, and those of {@code master} unless that namespace has a Service
+     * of its name.
+     */
+    public static Map<String, String> withMaster(Map<String, String> own, JsonObject master) {
+        if (own.containsKey(name(MASTER) + HOST)) {
+            return own;
+        }
+        Map<String, String> all = new HashMap<>(own);
+        all.putAll(of(List.of(master)));
+        return Map.copyOf(all);
+    }
+
+    /** The length of {@code variables}, as Linux counts it. */
+    public static long length(Map<String, String> variables) {
+        return variables.entrySet().stream()
+                .mapToLong(variable -> Expansion.VARIABLE
+                        + variable.getKey().length()
+                        + variable.getValue().length())
+                .sum();
+    }
+
+    /** Whether {@code service} has an address of the cluster, without which it has no variables. */
+    public static boolean hasAddress(JsonObject service) {
         String address = service.object("spec").text("clusterIP");
         return !address.isEmpty() && !address.equals("None");
     }
@@ -34,7 +62,7 @@ public final class ServiceEnvironment {
         String prefix = name(service.object("metadata").text("name"));
         String address = service.object("spec").text("clusterIP");
         List<JsonObject> ports = service.object("spec").array("ports").objects().toList();
-        variables.put(prefix + "_SERVICE_HOST", address);
+        variables.put(prefix + HOST, address);
         for (int i = 0; i < ports.size(); i++) {
             JsonObject port = ports.get(i);
             String number = Long.toString(port.number("port").orElse(0L));

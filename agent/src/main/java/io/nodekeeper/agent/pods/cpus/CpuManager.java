@@ -82,9 +82,11 @@ public final class CpuManager {
     /** Containers may have those of init containers that have ended by then. */
     private void give(Pod pod) {
         Map<String, CpuSet> own = entries.computeIfAbsent(pod.uid(), uid -> new TreeMap<>());
-        List<ContainerSpec> init = pod.initContainers();
+        int init = pod.initContainers().size();
+        List<ContainerSpec> all = pod.allContainers();
         CpuSet reusable = CpuSet.EMPTY;
-        for (ContainerSpec container : pod.allContainers()) {
+        for (int i = 0; i < all.size(); i++) {
+            ContainerSpec container = all.get(i);
             int count = exclusive(container);
             if (count > 0 && !own.containsKey(container.name())) {
                 CpuSet available = shared.minus(reserved).plus(reusable);
@@ -93,7 +95,7 @@ public final class CpuManager {
                 shared = shared.minus(taken);
             }
             CpuSet has = own.getOrDefault(container.name(), CpuSet.EMPTY);
-            boolean ends = init.contains(container) && !container.isSidecar();
+            boolean ends = i < init && !container.isSidecar();
             reusable = ends ? reusable.plus(has) : reusable.minus(has);
         }
     }

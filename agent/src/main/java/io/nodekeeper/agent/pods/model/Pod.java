@@ -14,6 +14,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** A pod of the API, or of a file in the same form. Defaults are those of the API. Immutable. */
@@ -73,9 +74,18 @@ public record Pod(JsonObject json) implements ApiObject {
 
     /** The container, init container or ephemeral container of that name. */
     public Optional<ContainerSpec> container(String name) {
-        return Stream.concat(allContainers().stream(), ephemeralContainers().stream())
+        return everyContainer()
                 .filter(container -> container.name().equals(name))
                 .findFirst();
+    }
+
+    /** All containers, init containers and ephemeral containers by name: {@link #container} looks at each of them. */
+    public Map<String, ContainerSpec> containersByName() {
+        return everyContainer().collect(Collectors.toMap(ContainerSpec::name, each -> each, (first, second) -> first));
+    }
+
+    private Stream<ContainerSpec> everyContainer() {
+        return Stream.concat(allContainers().stream(), ephemeralContainers().stream());
     }
 
     /** The condition types of {@code spec.readinessGates}, which must be True for the pod to be Ready. */

@@ -33,6 +33,10 @@ public final class UnsupportedFields {
         List<String> found = new ArrayList<>();
         JsonObject spec = pod.spec();
         POD.stream().filter(spec::has).map("spec."::concat).forEach(found::add);
+        // Without effect, all its containers would have no limit but their own.
+        if (!spec.object("resources").fields().isEmpty()) {
+            found.add("spec.resources");
+        }
         if (spec.has("hostUsers") && !spec.bool("hostUsers")) {
             found.add("spec.hostUsers");
         }

@@ -61,7 +61,7 @@ public final class LinuxMounts implements Mounts {
         try {
             int part = open(volume, root, inside);
             try {
-                bind(descriptor(part), target);
+                bind(Syscalls.path(part), target);
             } finally {
                 Syscalls.close(part);
             }
@@ -70,7 +70,7 @@ public final class LinuxMounts implements Mounts {
         }
     }
 
-    private void bind(Path source, Path target) throws IOException {
+    private static void bind(Path source, Path target) throws IOException {
         checkGoesOn(target);
         Files.createDirectories(parent(target));
         // Before it is looked at: what an earlier container mounted there may hang.
@@ -126,14 +126,10 @@ public final class LinuxMounts implements Mounts {
     private static void setMode(Path volume, int root, String made, int mode) throws IOException {
         int directory = beneath(volume, root, made);
         try {
-            Files.setAttribute(descriptor(directory), "unix:mode", mode);
+            Files.setAttribute(Syscalls.path(directory), "unix:mode", mode);
         } finally {
             Syscalls.close(directory);
         }
-    }
-
-    private static Path descriptor(int number) {
-        return Path.of("/proc/self/fd/" + number);
     }
 
     private static int beneath(Path volume, int root, String inside) throws IOException {
@@ -168,14 +164,14 @@ public final class LinuxMounts implements Mounts {
         return MountPoints.below(table, directory);
     }
 
-    /** Unmounts what is mounted at {@code target}, whose parent exists. */
-    private void unmount(Path target) throws IOException {
-        Path parent = parent(target).toRealPath();
-        String point = parent.resolve(target.getFileName()).toString();
-        for (String found : below(parent)) {
-            if (found.equals(point)) {
-                Syscalls.unmount(target);
-            }
+    /**
+     * Unmounts what is mounted at {@code target}, one mount after the other. Does not look into the kernel's list of mounts, which is as
+     * long as a pod has made it with the parts that it mounts.
+     */
+    private static void unmount(Path target) throws IOException {
+        boolean mounted = true;
+        while (mounted) {
+            mounted = Syscalls.unmountIfMounted(target);
         }
     }
 

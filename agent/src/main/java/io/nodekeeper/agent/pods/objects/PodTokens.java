@@ -4,6 +4,7 @@ import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.agent.pods.volumes.VolumeNeed;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonMemory;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.KubeClient;
 import java.time.Duration;
@@ -20,10 +21,16 @@ import java.util.regex.Pattern;
  */
 public final class PodTokens {
     private static final Duration DAY = Duration.ofHours(24);
+    /**
+     * The most bytes of memory of the tokens of one pod, which has them as long as it is on the node: some 70 of the usual length. A
+     * token has the audience in it, which may be long.
+     */
+    private static final long MOST_BYTES = 128 << 10;
+
     private static final Pattern ACCOUNT = Pattern.compile("[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?");
 
     private final KubeClient client;
-    /** As many as the pod's volumes ask for. */
+    /** As many as the pod's volumes ask for, and no more than {@link #MOST_BYTES}. */
     private final Map<VolumeNeed.Token, Issued> tokens = new HashMap<>();
 
     /** No tokens yet. */
@@ -31,7 +38,7 @@ public final class PodTokens {
         this.client = client;
     }
 
-    /** An answered TokenRequest, and when it was asked: ages are by this machine's clock only, monotonic ns. */
+    /** The status of an answered TokenRequest, and when it was asked: ages are by this machine's clock only, monotonic ns. */
     private record Issued(JsonObject answer, long asked, Duration life) {
         private boolean isOlderThan(Duration age, long now) {
             return now - asked >= age.toNanos();
@@ -48,7 +55,7 @@ public final class PodTokens {
         }
     }
 
-    /** The answered TokenRequest for a need of {@code pod}. */
+    /** The {@code status} of the answered TokenRequest for a need of {@code pod}. */
     public CompletableFuture<JsonObject> get(Pod pod, VolumeNeed.Token need) {
         long now = client.loop().clock().nanoTime();
         Issued known = tokens.get(need);
@@ -59,12 +66,25 @@ public final class PodTokens {
                 .thenApply(answer -> {
                     long seconds =
                             answer.object("spec").number("expirationSeconds").orElse(need.seconds());
-                    tokens.put(need, new Issued(answer, now, Duration.ofSeconds(seconds)));
-                    return answer;
+                    JsonObject kept = JsonObject.EMPTY.with("status", answer.object("status"));
+                    keep(need, new Issued(kept, now, Duration.ofSeconds(seconds)));
+                    return kept;
                 })
                 .exceptionallyCompose(error -> known == null || known.isOlderThan(known.life(), now)
                         ? CompletableFuture.failedFuture(error)
                         : CompletableFuture.completedFuture(known.answer()));
+    }
+
+    private void keep(VolumeNeed.Token need, Issued issued) {
+        long others = tokens.entrySet().stream()
+                .filter(entry -> !entry.getKey().equals(need))
+                .mapToLong(entry -> JsonMemory.of(entry.getValue().answer()))
+                .sum();
+        if (others + JsonMemory.of(issued.answer()) > MOST_BYTES) {
+            throw new IllegalStateException(
+                    "the tokens of the pod take more than " + MOST_BYTES + " bytes of the agent's memory");
+        }
+        tokens.put(need, issued);
     }
 
     private CompletableFuture<JsonObject> request(Pod pod, VolumeNeed.Token need) {

@@ -20,6 +20,8 @@ import org.jspecify.annotations.Nullable;
 public final class VolumeReads {
     /** A pod may name thousands of tokens, each of which is a request. */
     private static final int AT_ONCE = 4;
+    /** The most tokens of one pod, which are kept as long as it is on the node. Pods have a few. */
+    private static final int MOST_TOKENS = 64;
 
     private final Pod pod;
     private final ObjectCache cache;
@@ -31,6 +33,9 @@ public final class VolumeReads {
     private final Map<VolumeNeed, String> errors = new HashMap<>();
     private final CompletableFuture<VolumeObjects> all = new CompletableFuture<>();
     private int running;
+    private int tokensAsked;
+    /** Why nothing more is read. */
+    private Optional<String> full = Optional.empty();
 
     private VolumeReads(Pod pod, ObjectCache cache, PodTokens tokens, Duration age, VolumeRoom.Claim claim) {
         this.pod = pod;
@@ -42,7 +47,8 @@ public final class VolumeReads {
     }
 
     /**
-     * Never fails: an error is part of the result, so that it can be told by the name of the volume.
+     * Never fails: an error is part of the result, so that it can be told by the name of the volume. Once there is no memory for an
+     * object, no further one is read.
      *
      * @param claim holds the memory of the result
      */
@@ -56,6 +62,10 @@ public final class VolumeReads {
     private void proceed() {
         while (running < AT_ONCE && needs.hasNext()) {
             VolumeNeed need = needs.next();
+            if (full.isPresent()) {
+                errors.put(need, full.get());
+                continue;
+            }
             CompletableFuture<Optional<JsonObject>> read = read(need);
             if (read.isDone()) {
                 // Here, and not below: thousands of objects that are at hand must not nest as many calls.
@@ -78,8 +88,17 @@ public final class VolumeReads {
         return switch (need) {
             case VolumeNeed.ConfigMap(String name) -> cache.get(ResourceType.CONFIG_MAPS, pod.namespace(), name, age);
             case VolumeNeed.Secret(String name) -> cache.get(ResourceType.SECRETS, pod.namespace(), name, age);
-            case VolumeNeed.Token token -> tokens.get(pod, token).thenApply(Optional::of);
+            case VolumeNeed.Token token -> token(token).thenApply(Optional::of);
         };
+    }
+
+    private CompletableFuture<JsonObject> token(VolumeNeed.Token token) {
+        if (tokensAsked >= MOST_TOKENS) {
+            return CompletableFuture.failedFuture(
+                    new IllegalStateException("the pod's volumes ask for more than " + MOST_TOKENS + " tokens"));
+        }
+        tokensAsked++;
+        return tokens.get(pod, token);
     }
 
     private void take(VolumeNeed need, @Nullable Optional<JsonObject> object, @Nullable Throwable error) {
@@ -94,7 +113,9 @@ public final class VolumeReads {
                 found.put(need, content);
             });
         } catch (IllegalStateException noRoom) {
-            errors.put(need, String.valueOf(noRoom.getMessage()));
+            String why = String.valueOf(noRoom.getMessage());
+            errors.put(need, why);
+            full = Optional.of(why);
         }
     }
 

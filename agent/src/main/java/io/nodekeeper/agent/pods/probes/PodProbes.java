@@ -1,6 +1,7 @@
 package io.nodekeeper.agent.pods.probes;
 
 import io.nodekeeper.agent.pods.model.ContainerHealth;
+import io.nodekeeper.agent.pods.model.ContainerSpec;
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.cri.ContainerState;
@@ -9,7 +10,9 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -44,15 +47,17 @@ public final class PodProbes {
         ContainerProbes.Context context = new ContainerProbes.Context(ports, listener, pod, podIp);
         Map<String, ContainerHealth> health = new HashMap<>();
         Set<String> alive = new HashSet<>();
+        Map<String, ContainerSpec> containers = pod.containersByName();
+        // Of a container that ran before this agent, the API knows the last verdicts.
+        Map<String, JsonObject> reported = seen ? Map.of() : reported(before);
         for (ContainerStatus status : observed) {
             if (status.state() != ContainerState.RUNNING) {
                 continue;
             }
-            pod.container(status.name()).ifPresent(container -> {
+            Optional.ofNullable(containers.get(status.name())).ifPresent(container -> {
                 alive.add(status.id());
                 ContainerProbes probes = running.computeIfAbsent(status.id(), id -> {
-                    // Of a container that ran before this agent, the API knows the last verdicts.
-                    JsonObject known = seen ? JsonObject.EMPTY : reported(before, id);
+                    JsonObject known = reported.getOrDefault(id, JsonObject.EMPTY);
                     return ContainerProbes.of(container, status, known, !seen);
                 });
                 probes.continueWith(context, ends);
@@ -70,12 +75,14 @@ public final class PodProbes {
         return health;
     }
 
-    private static JsonObject reported(JsonObject status, String id) {
+    /** The entries of {@code status}, by the runtime's id, which is after the name of the runtime. */
+    private static Map<String, JsonObject> reported(JsonObject status) {
         return Stream.of("containerStatuses", "initContainerStatuses")
                 .flatMap(field -> status.array(field).objects())
-                .filter(entry -> entry.text("containerID").endsWith("://" + id))
-                .findFirst()
-                .orElse(JsonObject.EMPTY);
+                .collect(Collectors.toMap(
+                        entry -> entry.text("containerID").replaceFirst("^.*://", ""),
+                        entry -> entry,
+                        (first, second) -> first));
     }
 
     /** The newest health of each running container, by its id. */

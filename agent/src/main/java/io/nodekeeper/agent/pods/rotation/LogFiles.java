@@ -1,6 +1,8 @@
 package io.nodekeeper.agent.pods.rotation;
 
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.InterruptedIOException;
 import java.io.OutputStream;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -22,6 +24,9 @@ final class LogFiles {
     /** The kubelet's form of the time in the name of a rotated log. */
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("yyyyMMdd-HHmmss");
 
+    /** Bytes that are compressed between two looks whether to go on: some ms of work. */
+    private static final int BUFFER = 64 << 10;
+
     private LogFiles() {}
 
     /** The bytes of a log; empty if it does not exist. */
@@ -34,20 +39,28 @@ final class LogFiles {
         }
     }
 
-    /** Tidies the rotated logs, and renames the log itself; the result is its new path. */
-    static Path rotate(Path log, int maxFiles, Instant now) throws IOException {
+    /**
+     * A log that was renamed.
+     *
+     * @param path where it is now
+     * @param older earlier ones that are to be compressed
+     */
+    record Rotated(Path path, List<Path> older) {}
+
+    /** Removes rotated logs of which there are too many, and renames the log itself. */
+    static Rotated rotate(Path log, int maxFiles, Instant now) throws IOException {
         RotationPlan plan = RotationPlan.of(rotated(log), maxFiles);
         for (String name : plan.remove()) {
             Files.deleteIfExists(log.resolveSibling(name));
-        }
-        for (String name : plan.compress()) {
-            compress(log.resolveSibling(name));
         }
         Path target = log.resolveSibling(log.getFileName() + "." + TIME.format(now.atOffset(ZoneOffset.UTC)));
         if (Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
             throw new IOException("the log was rotated to " + target + " in the same second");
         }
-        return Files.move(log, target, StandardCopyOption.ATOMIC_MOVE);
+        checkGoesOn(log);
+        Files.move(log, target, StandardCopyOption.ATOMIC_MOVE);
+        return new Rotated(
+                target, plan.compress().stream().map(log::resolveSibling).toList());
     }
 
     /** Renames a log back that the runtime still writes to. */
@@ -71,15 +84,33 @@ final class LogFiles {
         return names;
     }
 
-    private static void compress(Path file) throws IOException {
+    /**
+     * Compresses a rotated log.
+     *
+     * @throws InterruptedIOException if the thread is interrupted; the log stays as it is
+     */
+    static void compress(Path file) throws IOException {
         Path unfinished = file.resolveSibling(file.getFileName() + RotationPlan.UNFINISHED);
-        try (OutputStream out = new GZIPOutputStream(Files.newOutputStream(unfinished))) {
-            Files.copy(file, out);
+        byte[] buffer = new byte[BUFFER];
+        try (InputStream in = Files.newInputStream(file);
+                OutputStream out = new GZIPOutputStream(Files.newOutputStream(unfinished))) {
+            for (int length = in.read(buffer); length >= 0; length = in.read(buffer)) {
+                checkGoesOn(file);
+                out.write(buffer, 0, length);
+            }
         }
+        checkGoesOn(file);
         Files.move(
                 unfinished,
                 file.resolveSibling(file.getFileName() + RotationPlan.COMPRESSED),
                 StandardCopyOption.ATOMIC_MOVE);
         Files.delete(file);
+    }
+
+    /** What takes longer than it may must end: it holds a thread, and nobody waits for it any more. */
+    private static void checkGoesOn(Path file) throws IOException {
+        if (Thread.currentThread().isInterrupted()) {
+            throw new InterruptedIOException(file + ": given up");
+        }
     }
 }

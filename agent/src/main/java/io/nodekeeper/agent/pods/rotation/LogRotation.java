@@ -14,13 +14,14 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Renames the logs of running containers that have become large, and lets the runtime open new ones. Each container has its own
- * chain of calls with deadlines; while one hangs, that container's log waits and the others go on. Confined to its loop.
+ * Renames the logs of running containers that have become large, lets the runtime open new ones, and compresses older ones. Each container
+ * has its own chain of calls with deadlines; while one hangs, that container's log waits and the others go on. Confined to its loop.
  */
 public final class LogRotation {
     private static final Logger log = LoggerFactory.getLogger(LogRotation.class);
@@ -32,9 +33,12 @@ public final class LogRotation {
     private final Duration callDeadline;
     private final Supplier<List<RunningLog>> logs;
     private final BlockingCalls disk;
+    private final BlockingCalls compression;
     private final Loop loop;
     /** The containers whose logs are being looked at or rotated: as many as run at most. */
     private final Set<String> busy = new HashSet<>();
+    /** Those whose files a thread works on, also beyond the deadline: as many as there are threads at most. */
+    private final Set<String> working = ConcurrentHashMap.newKeySet();
 
     /** The log of a running container. */
     public record RunningLog(String id, Path path) {}
@@ -44,7 +48,8 @@ public final class LogRotation {
      *
      * @param runtime whose answers come on {@code loop}
      * @param logs those of all running containers, from memory
-     * @param disk which nothing else uses: to compress takes long
+     * @param disk for what takes ms
+     * @param compression which nothing else uses: it takes long
      */
     public LogRotation(
             ContainerLogConfig config,
@@ -52,29 +57,31 @@ public final class LogRotation {
             Duration callDeadline,
             Supplier<List<RunningLog>> logs,
             BlockingCalls disk,
+            BlockingCalls compression,
             Loop loop) {
         this.config = config;
         this.runtime = runtime;
         this.callDeadline = callDeadline;
         this.logs = logs;
         this.disk = disk;
+        this.compression = compression;
         this.loop = loop;
     }
 
     /** Looks at all logs; to be called once in each interval. Waits for nothing. */
     public void tick() {
         List<RunningLog> due = new ArrayList<>(logs.get());
-        due.removeIf(each -> !busy.add(each.id()));
+        due.removeIf(each -> working.contains(each.id()) || !busy.add(each.id()));
         if (due.isEmpty()) {
             return;
         }
-        onLoop("sizes of logs", () -> {
+        loop.deliver(disk.call("sizes of logs", FILES, () -> {
                     List<Found> found = new ArrayList<>();
                     for (RunningLog each : due) {
                         found.add(new Found(each, LogFiles.size(each.path()).orElse(-1)));
                     }
                     return found;
-                })
+                }))
                 .whenComplete((found, error) -> {
                     if (error != null) {
                         log.warn("Sizes of logs are not known: {}", Failures.text(error));
@@ -95,11 +102,15 @@ public final class LogRotation {
             // It was renamed by an agent that ended before the runtime was asked, or by another process.
             work = reopen(each);
         } else if (found.size() >= config.maxSize()) {
-            work = onLoop(
-                            "rotation of " + each.path(),
+            work = onFiles(
+                            disk,
+                            each,
+                            "rotation",
                             () -> LogFiles.rotate(
                                     each.path(), config.maxFiles(), loop.clock().wallTime()))
-                    .thenCompose(rotated -> reopen(each).exceptionallyCompose(error -> restore(each, rotated, error)));
+                    .thenCompose(rotated -> reopen(each)
+                            .exceptionallyCompose(error -> restore(each, rotated.path(), error))
+                            .thenCompose(done -> compress(each, rotated.older())));
         }
         work.whenComplete((done, error) -> {
             busy.remove(each.id());
@@ -111,7 +122,7 @@ public final class LogRotation {
 
     /** The runtime still writes to the renamed file: it has its name back, for the next round. */
     private CompletableFuture<RuntimeCall.Done> restore(RunningLog each, Path rotated, Throwable why) {
-        return onLoop("rotation of " + each.path(), () -> {
+        return onFiles(disk, each, "rotation", () -> {
                     LogFiles.restore(rotated, each.path());
                     return RuntimeCall.Done.DONE;
                 })
@@ -122,7 +133,35 @@ public final class LogRotation {
         return runtime.call(new RuntimeCall.ReopenLog(each.id()), callDeadline);
     }
 
-    private <T> CompletableFuture<T> onLoop(String what, Callable<T> work) {
-        return loop.deliver(disk.call(what, FILES, work));
+    /**
+     * Comes last, because a container can write more than can be compressed in time. What is left the next rotation removes, or it is
+     * compressed after that.
+     */
+    private CompletableFuture<String> compress(RunningLog each, List<Path> older) {
+        if (older.isEmpty()) {
+            return CompletableFuture.completedFuture("");
+        }
+        return onFiles(compression, each, "compression", () -> {
+                    for (Path file : older) {
+                        LogFiles.compress(file);
+                    }
+                    return "";
+                })
+                .exceptionally(error -> {
+                    log.warn("Older logs than {} are not compressed: {}", each.path(), Failures.text(error));
+                    return "";
+                });
+    }
+
+    /** Runs {@code work} on the files of a container, whose log is left alone until that has ended, also if it was given up. */
+    private <T> CompletableFuture<T> onFiles(BlockingCalls threads, RunningLog each, String what, Callable<T> work) {
+        return loop.deliver(threads.call(what + " of " + each.path(), FILES, () -> {
+            working.add(each.id());
+            try {
+                return work.call();
+            } finally {
+                working.remove(each.id());
+            }
+        }));
     }
 }

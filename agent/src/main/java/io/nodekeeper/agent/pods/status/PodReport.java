@@ -44,7 +44,8 @@ public final class PodReport {
     private final Inputs inputs;
     private final JsonObject before;
     private final List<ContainerReport> containers;
-    /** In the pod's order. */
+    private final List<ContainerSpec> initContainers;
+    /** Of the {@link #initContainers}, in their order. */
     private final List<ContainerReport> init;
 
     private final List<ContainerReport> ephemeral;
@@ -72,12 +73,13 @@ public final class PodReport {
         this.observed = observed;
         this.inputs = inputs;
         this.before = before;
+        initContainers = pod.initContainers();
         Observed view = new Observed(observed);
         ContainerReport.Known known = new ContainerReport.Known(
                 view,
                 inputs.health(),
                 inputs.runtime(),
-                pod.initContainers().isEmpty() ? Reasons.CONTAINER_CREATING : Reasons.POD_INITIALIZING,
+                initContainers.isEmpty() ? Reasons.CONTAINER_CREATING : Reasons.POD_INITIALIZING,
                 MESSAGES
                         / Math.max(
                                 1,
@@ -96,7 +98,7 @@ public final class PodReport {
         boolean begun = pod.containers().stream()
                 .anyMatch(container -> view.newest(container.name()).isPresent());
         Map<String, JsonObject> lastInit = entries("initContainerStatuses");
-        List<ContainerReport> first = pod.initContainers().stream()
+        List<ContainerReport> first = initContainers.stream()
                 .map(container -> container.isSidecar()
                         ? ContainerReport.of(container, known, waiting(container), entry(lastInit, container))
                         : ContainerReport.ofInit(
@@ -275,7 +277,7 @@ public final class PodReport {
     /** Whether an init container that is not a sidecar ended with an error. */
     private boolean initFailed() {
         for (int i = 0; i < init.size(); i++) {
-            if (!pod.initContainers().get(i).isSidecar() && init.get(i).stage() == Stage.FAILED) {
+            if (!initContainers.get(i).isSidecar() && init.get(i).stage() == Stage.FAILED) {
                 return true;
             }
         }
@@ -287,7 +289,7 @@ public final class PodReport {
         List<String> names = new ArrayList<>();
         for (int i = 0; i < init.size(); i++) {
             ContainerReport report = init.get(i);
-            if (pod.initContainers().get(i).isSidecar() ? !report.isStarted() : !report.isReady()) {
+            if (initContainers.get(i).isSidecar() ? !report.isStarted() : !report.isReady()) {
                 names.add(report.json().text("name"));
             }
         }
@@ -330,7 +332,7 @@ public final class PodReport {
         }
         List<String> unready = new ArrayList<>();
         for (int i = 0; i < init.size(); i++) {
-            if (pod.initContainers().get(i).isSidecar() && !init.get(i).isReady()) {
+            if (initContainers.get(i).isSidecar() && !init.get(i).isReady()) {
                 unready.add(init.get(i).json().text("name"));
             }
         }

@@ -10,6 +10,8 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** What the runtime shows of a pod, newest first. Immutable. */
 public final class Observed {
@@ -21,12 +23,15 @@ public final class Observed {
     private final List<PodSandboxStatus> sandboxes;
     private final List<ContainerStatus> containers;
     private final Map<String, String> homes;
+    /** The containers of each name, newest first. */
+    private final Map<String, List<ContainerStatus>> byName;
 
     /** A view of {@code status}. */
     public Observed(PodStatus status) {
         sandboxes = status.sandboxes();
         containers = status.containers().stream().sorted(NEWEST_FIRST).toList();
         homes = status.homes();
+        byName = containers.stream().collect(Collectors.groupingBy(ContainerStatus::name));
     }
 
     /** The sandboxes, newest first. */
@@ -69,18 +74,18 @@ public final class Observed {
 
     /** The newest container of that name. */
     public Optional<ContainerStatus> newest(String name) {
-        return containers.stream()
-                .filter(container -> container.name().equals(name))
-                .findFirst();
+        return named(name).findFirst();
     }
 
     /** The newest container of that name that has ended, other than {@code except}. */
     public Optional<ContainerStatus> ended(String name, String except) {
-        return containers.stream()
-                .filter(container -> container.name().equals(name)
-                        && !container.id().equals(except)
-                        && container.state() == ContainerState.EXITED)
+        return named(name)
+                .filter(container -> !container.id().equals(except) && container.state() == ContainerState.EXITED)
                 .findFirst();
+    }
+
+    private Stream<ContainerStatus> named(String name) {
+        return byName.getOrDefault(name, List.of()).stream();
     }
 
     /** Whether processes of the container may exist. */

@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -49,6 +50,9 @@ public final class PodSync {
     private final Faults faults;
     private final Optional<String> networkError;
     private final Instant now;
+    /** Why a container waits of which nothing else is known. */
+    private final Decision.Waiting creating;
+
     private final List<PodCommand> commands = new ArrayList<>();
     private Optional<PodCommand> removal = Optional.empty();
     private final Map<String, Decision.Waiting> waiting = new HashMap<>();
@@ -72,6 +76,8 @@ public final class PodSync {
         faults = new Faults(pod, health);
         this.networkError = networkError;
         this.now = now;
+        creating = new Decision.Waiting(
+                pod.initContainers().isEmpty() ? Reasons.CONTAINER_CREATING : Reasons.POD_INITIALIZING, "");
     }
 
     /**
@@ -137,22 +143,22 @@ public final class PodSync {
         boolean ended = due.isEmpty() && kills.isEmpty() && !lives;
         if (ended || init.failed()) {
             // Sidecars end with the others.
-            due.forEach(container -> waiting.put(container.name(), creating()));
+            due.forEach(container -> waiting.put(container.name(), creating));
             stopForGood();
             return;
         }
         if (ready) {
             init.kills().forEach(status -> addKill(status, faults.ofInit(status), kills));
             if (!init.done()) {
-                due.forEach(container -> waiting.put(container.name(), creating()));
+                due.forEach(container -> waiting.put(container.name(), creating));
                 due.clear();
             }
             due.addAll(0, init.due());
             ephemeral(due);
         }
-        due.forEach(container -> waiting.put(container.name(), creating()));
+        due.forEach(container -> waiting.put(container.name(), creating));
         Optional<String> unsupported = UnsupportedFields.first(pod);
-        if (unsupported.isPresent() && due.stream().anyMatch(container -> !isEphemeral(container))) {
+        if (unsupported.isPresent() && !areEphemeral(due)) {
             refuse(unsupported.get());
         } else if (!kills.isEmpty()) {
             if (!isBlocked()) {
@@ -188,8 +194,8 @@ public final class PodSync {
         });
     }
 
-    private boolean isEphemeral(ContainerSpec container) {
-        return pod.ephemeralContainers().contains(container);
+    private boolean areEphemeral(List<ContainerSpec> due) {
+        return new HashSet<>(pod.ephemeralContainers()).containsAll(due);
     }
 
     private Optional<String> target(ContainerSpec container) {
@@ -199,11 +205,6 @@ public final class PodSync {
     private void addKill(ContainerStatus status, String why, Map<Duration, List<PodCommand.Kill>> kills) {
         kills.computeIfAbsent(faults.grace(status), time -> new ArrayList<>())
                 .add(new PodCommand.Kill(status.id(), status.name(), why));
-    }
-
-    private Decision.Waiting creating() {
-        return new Decision.Waiting(
-                pod.initContainers().isEmpty() ? Reasons.CONTAINER_CREATING : Reasons.POD_INITIALIZING, "");
     }
 
     private void refuse(String field) {

@@ -28,14 +28,8 @@ final class PodDirectories {
     /** The beginning of the name of a directory that does not have its mode yet. */
     private static final String UNFINISHED = ".new-";
 
-    /** The group's rights to writable and to read-only files, and to directories besides: the kubelet's. */
-    private static final int GROUP_WRITES = 0660;
-
     /** The characters of a path below the top of a tree from which on a directory is moved up. */
     private static final int LONG_PATH = 800;
-
-    private static final int GROUP_READS = 0440;
-    private static final int GROUP_ENTERS = 02110;
 
     private PodDirectories() {}
 
@@ -84,41 +78,15 @@ final class PodDirectories {
      * OnRootMismatch}. Only a directory can be.
      */
     static boolean isGiven(Path tree, long group) throws IOException {
-        int needed = GROUP_WRITES | GROUP_ENTERS;
+        int needed = GroupTree.WRITES | GroupTree.ENTERS;
         return Files.isDirectory(tree, LinkOption.NOFOLLOW_LINKS)
                 && (int) Files.getAttribute(tree, "unix:gid", LinkOption.NOFOLLOW_LINKS) == (int) group
                 && (mode(tree) & needed) == needed;
     }
 
-    /**
-     * Gives a tree to a group as a kubelet does for {@code fsGroup}: new files in its directories get that group, too. The top comes
-     * last, so that it shows whether all was done.
-     */
+    /** Gives a tree to a group as a kubelet does for {@code fsGroup}; see {@link GroupTree}. */
     static void give(Path tree, long group, boolean readOnly) throws IOException {
-        Files.walkFileTree(tree, new SimpleFileVisitor<>() {
-            @Override
-            public FileVisitResult postVisitDirectory(Path directory, @Nullable IOException error) throws IOException {
-                if (error != null) {
-                    throw error;
-                }
-                change(directory, (readOnly ? GROUP_READS : GROUP_WRITES) | GROUP_ENTERS);
-                return FileVisitResult.CONTINUE;
-            }
-
-            @Override
-            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
-                // To set the mode of a pipe would wait for a writer.
-                if (attributes.isRegularFile()) {
-                    change(file, readOnly ? GROUP_READS : GROUP_WRITES);
-                }
-                return FileVisitResult.CONTINUE;
-            }
-
-            private void change(Path path, int more) throws IOException {
-                Files.setAttribute(path, "unix:gid", (int) group, LinkOption.NOFOLLOW_LINKS);
-                setMode(path, mode(path) | more);
-            }
-        });
+        new GroupTree(tree, (int) group, readOnly).give();
     }
 
     static List<Path> children(Path parent) throws IOException {

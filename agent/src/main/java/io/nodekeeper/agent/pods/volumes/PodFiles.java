@@ -33,6 +33,9 @@ public final class PodFiles {
     /** Directory and set-group-id: files in it get its group. */
     private static final int SET_GROUP = 02770;
 
+    /** The size of a volume in memory: its old and its new content, and a page for the link to each of its files. */
+    private static final long MEMORY_VOLUME = 3L * VolumeContents.MOST_VOLUME_BYTES;
+
     /** The directory with a pod's logs: namespace, name and UID. */
     private static final Pattern LOGS = Pattern.compile("[-a-z0-9]+_[-.a-z0-9]+_([-0-9a-zA-Z]+)");
 
@@ -340,7 +343,7 @@ public final class PodFiles {
             PodDirectories.makeOwn(path, OPEN_DIRECTORY);
         } else {
             PodDirectories.make(path, OPEN_DIRECTORY);
-            mounts.memory(path, 0);
+            mounts.memory(path, MEMORY_VOLUME);
         }
         Optional<Long> group = group(pod);
         boolean changed = new AtomicFiles(path).write(files, contents.now(), directory -> {

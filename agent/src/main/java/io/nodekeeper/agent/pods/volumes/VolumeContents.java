@@ -18,13 +18,21 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** Decides the files of a pod's configMap, secret, downwardAPI and projected volumes, as a kubelet 1.32 does. Pure. */
 public final class VolumeContents {
     /** The most bytes of the values of one ConfigMap or Secret: the limit of the API. */
     static final int MOST_OBJECT_BYTES = 1 << 20;
-    /** The most bytes of one volume. The API bounds objects only; sixteen full objects are more than pods use. */
+    /** The most bytes of one volume, in pages. The API bounds objects only; fifteen full objects are more than pods use. */
     static final int MOST_VOLUME_BYTES = 16 << 20;
+    /**
+     * The most bytes of all such volumes of one pod, in pages: four full volumes. Most are in memory that counts as the agent's, and a
+     * pod may map one object thousands of times.
+     */
+    private static final int MOST_POD_BYTES = 64 << 20;
+    /** What a file or directory takes at least, in memory and on most disks. */
+    private static final int PAGE = 4 << 10;
     /** The mode of files in the API's defaults. */
     private static final int DEFAULT_MODE = 0644;
     /** The mode of tokens that one user or group reads; the group gets its right later. */
@@ -51,8 +59,10 @@ public final class VolumeContents {
      *
      * @param values those of objects, by their keys
      * @param fields those of the pod's fields, by their paths
+     * @param written how many bytes the volumes so far will take
      */
-    private record Shared(Map<VolumeNeed, SortedMap<String, byte[]>> values, Map<String, byte[]> fields) {}
+    private record Shared(
+            Map<VolumeNeed, SortedMap<String, byte[]>> values, Map<String, byte[]> fields, AtomicLong written) {}
 
     /**
      * The files of the volumes that could be read, and why others could not. Immutable.
@@ -71,7 +81,7 @@ public final class VolumeContents {
     public static Result of(Pod pod, VolumeObjects objects, DownwardFields fields) {
         Map<String, SortedMap<String, FileContent>> files = new LinkedHashMap<>();
         List<VolumeException> errors = new ArrayList<>();
-        Shared shared = new Shared(new HashMap<>(), new HashMap<>());
+        Shared shared = new Shared(new HashMap<>(), new HashMap<>(), new AtomicLong());
         pod.spec()
                 .array("volumes")
                 .objects()
@@ -82,6 +92,7 @@ public final class VolumeContents {
                             VolumeContents content = new VolumeContents(pod, objects, fields, shared, name);
                             try {
                                 content.add(kind, volume.object(kind.field()));
+                                shared.written.addAndGet(content.bytes);
                                 files.put(name, content.files);
                             } catch (VolumeException e) {
                                 errors.add(e);
@@ -212,11 +223,19 @@ public final class VolumeContents {
     }
 
     private void put(String path, byte[] content, int mode, OptionalLong user) {
-        bytes += content.length;
-        if (bytes > MOST_VOLUME_BYTES) {
-            throw new VolumeException(volume, "it has more than " + MOST_VOLUME_BYTES + " bytes, which is the limit");
-        }
         String checked = FilePaths.checked(volume, path);
+        long directories = checked.chars().filter(letter -> letter == '/').count();
+        // One page more than the file fills, for its end or for what the kernel keeps of it.
+        bytes += PAGE * (content.length / PAGE + 1 + directories);
+        if (bytes > MOST_VOLUME_BYTES) {
+            throw new VolumeException(volume, "it takes more than " + MOST_VOLUME_BYTES + " bytes, which is the limit");
+        }
+        if (shared.written.get() + bytes > MOST_POD_BYTES) {
+            throw new VolumeException(
+                    volume,
+                    "the pod's volumes with objects and fields of the API take more than " + MOST_POD_BYTES
+                            + " bytes, which is the limit");
+        }
         files.put(checked, new FileContent(content, mode, user));
         FilePaths.checkNoFileIsADirectory(volume, checked, files);
     }

@@ -7,7 +7,7 @@ import java.util.Optional;
 /**
  * What the API answered about the needs of a pod's volumes. Immutable. Its text has no content, which may be secret.
  *
- * @param found what exists; of a token, the answered TokenRequest
+ * @param found what exists; of a token, the status of the answered TokenRequest
  * @param errors why something could not be read; what is neither here nor found does not exist
  */
 public record VolumeObjects(Map<VolumeNeed, JsonObject> found, Map<VolumeNeed, String> errors) {

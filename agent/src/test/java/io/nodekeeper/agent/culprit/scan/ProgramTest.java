@@ -41,4 +41,14 @@ class ProgramTest {
                         .cni())
                 .containsKeys("CNI_COMMAND", "CNI_ARGS");
     }
+
+    /** They become parts of events, conditions and reports on terminals. */
+    @Test
+    void aLineHasNoCharactersThatCannotBePrinted() {
+        List<String> hostile = List.of("app\u001b[2J", "--a=\r\nE0101", "\u009b1A\u007f", "\u2028\u202ex", "caf\u00e9");
+
+        assertThat(Program.of(STAT, hostile, Map.of()).line()).isEqualTo("app [2J --a=  E0101  1A    x caf\u00e9");
+        ProcFiles.Stat named = new ProcFiles.Stat(7, "a\u001bc\n", 'S', 1, 100);
+        assertThat(Program.of(named, List.of(), Map.of()).line()).isEqualTo("[a c ]");
+    }
 }

@@ -233,6 +233,38 @@ class ContainersTest {
                 .hasValue(7);
     }
 
+    /** A runtime lists the annotations of all containers in one message, also of those that never started. */
+    @Test
+    void shouldAnnotateTheBeginningOfALongMessagePathAndRefuseOneThatLinuxCannotHave() {
+        String longest = "/" + "x".repeat(4_094);
+
+        ContainerConfig config = config(messagePath(longest), References.NONE, 0);
+
+        assertThat(config.mounts().getLast().containerPath()).isEqualTo(longest);
+        assertThat(config.annotations())
+                .containsEntry("io.kubernetes.container.terminationMessagePath", "/" + "x".repeat(63))
+                .containsEntry("io.kubernetes.container.terminationMessagePolicy", "File");
+        assertThatThrownBy(() -> config(messagePath(longest + "x"), References.NONE, 0))
+                .isInstanceOf(ContainerConfigException.class)
+                .hasMessage("terminationMessagePath must have at most 4095 bytes, got 4096");
+    }
+
+    private static String messagePath(String path) {
+        return "{\"name\": \"app\", \"image\": \"app:1\", \"terminationMessagePath\": \"" + path + "\"}";
+    }
+
+    /** The message has more for each than its name and value. */
+    @Test
+    void shouldGiveASandboxFewOfManyShortAnnotations() {
+        JsonObject.Builder annotations = JsonObject.builder();
+        IntStream.range(10_000, 20_000).forEach(i -> annotations.put(Integer.toString(i), ""));
+        Pod pod = new Pod(
+                pod("", "{}").json().update("metadata", metadata -> metadata.with("annotations", annotations.build())));
+
+        // 32 KiB of 15 bytes each.
+        assertThat(Sandboxes.config(pod, 0, NODE, "").options().annotations()).hasSize(2_184);
+    }
+
     /** A runtime lists the annotations and labels of all sandboxes in one message, which must not become too long. */
     @Test
     void shouldGiveASandboxTheShorterAnnotationsAndLabelsIfAllAreTooLong() {

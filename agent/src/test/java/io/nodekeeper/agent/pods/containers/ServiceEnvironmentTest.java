@@ -3,6 +3,7 @@ package io.nodekeeper.agent.pods.containers;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonObject;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -46,5 +47,29 @@ class ServiceEnvironmentTest {
                 .containsEntry("SIX_SERVICE_HOST", "fd00::1")
                 .containsEntry("SIX_PORT", "tcp://[fd00::1]:80")
                 .hasSize(7);
+    }
+
+    @Test
+    void shouldAddTheServiceOfTheApiUnlessTheNamespaceHasOneOfItsName() {
+        JsonObject api = service("kubernetes", "10.0.0.1");
+        Map<String, String> other = ServiceEnvironment.of(List.of(service("redis", "10.0.0.11")));
+        Map<String, String> same = ServiceEnvironment.of(List.of(service("kubernetes", "10.0.0.12")));
+
+        assertThat(ServiceEnvironment.withMaster(other, api))
+                .containsEntry("KUBERNETES_SERVICE_HOST", "10.0.0.1")
+                .containsEntry("REDIS_SERVICE_HOST", "10.0.0.11")
+                .hasSize(14);
+        assertThat(ServiceEnvironment.withMaster(same, api)).isEqualTo(same);
+    }
+
+    @Test
+    void shouldCountVariablesAsLinuxDoes() {
+        // A pointer of eight bytes, an equals sign and the end.
+        assertThat(ServiceEnvironment.length(Map.of("NAME", "value", "A", ""))).isEqualTo(4 + 5 + 10 + 1 + 10);
+    }
+
+    private static JsonObject service(String name, String address) {
+        return Json.parseObject("{\"metadata\": {\"name\": \"" + name + "\"}, \"spec\": {\"clusterIP\": \"" + address
+                + "\", \"ports\": [{\"port\": 80}]}}");
     }
 }

@@ -39,6 +39,15 @@ class UnsupportedFieldsTest {
                 .isEmpty();
     }
 
+    @Test
+    void shouldRefuseResourcesOfThePodItself() {
+        String limited = "{\"spec\": {\"resources\": {\"limits\": {\"memory\": \"1Gi\"}}}}";
+
+        assertThat(UnsupportedFields.first(new Pod(Json.parseObject(limited)))).contains("spec.resources");
+        assertThat(UnsupportedFields.first(new Pod(Json.parseObject("{\"spec\": {\"resources\": {}}}"))))
+                .isEmpty();
+    }
+
     @ParameterizedTest
     @CsvSource({"Disabled, ''", "IfPossible, refused", "Enabled, refused"})
     void shouldRefuseRecursiveReadOnlyMountsUnlessTheyAreDisabled(String value, String refused) {

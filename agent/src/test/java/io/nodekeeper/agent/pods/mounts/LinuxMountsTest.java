@@ -99,6 +99,21 @@ class LinuxMountsTest {
         assertThat(volume.resolve("a/b/file")).hasContent("1");
     }
 
+    /** A pod can make that list as long as it likes; it would be read for each of thousands of parts. */
+    @Test
+    void shouldReplaceAPartWithoutTheListOfMounts() throws Exception {
+        LinuxMounts blind = new LinuxMounts(directory.resolve("no-mountinfo"));
+        Files.writeString(Files.createDirectory(volume.resolve("a")).resolve("file"), "1");
+        Files.writeString(Files.createDirectory(volume.resolve("b")).resolve("file"), "2");
+
+        blind.part(volume, "a", target);
+        blind.part(volume, "b", target);
+
+        assertThat(target.resolve("file")).hasContent("2");
+        assertThat(MountPoints.below(Path.of("/proc/self/mountinfo"), pod.toRealPath()))
+                .containsExactly(target.toRealPath().toString());
+    }
+
     @Test
     void shouldMakeTheDirectoriesOfAPartWithTheModeOfTheVolume() throws Exception {
         Files.setAttribute(volume, "unix:mode", 02777);

@@ -1,6 +1,7 @@
 package io.nodekeeper.agent.pods.objects;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.agent.pods.volumes.VolumeNeed;
@@ -47,6 +48,30 @@ class PodTokensTest {
                          "boundObjectRef": {"apiVersion": "v1", "kind": "Pod", "name": "web", "uid": "u1"},
                          "audiences": ["vault"]}
                         """));
+    }
+
+    @Test
+    void shouldKeepOnlyTheStatusOfAnAnswer() {
+        CompletableFuture<JsonObject> answer = tokens.get(POD, HOUR);
+        time.advance(Duration.ofMillis(1));
+
+        assertThat(answer).isCompletedWithValue(Json.parseObject("{\"status\": {\"token\": \"token-1\"}}"));
+    }
+
+    /** A pod chooses the audiences, which are in its tokens. */
+    @Test
+    void shouldRefuseTokensThatTakeTooMuchMemoryTogether() {
+        transport.answer(call -> Optional.of(FakeTransport.reply(
+                201, JsonObject.EMPTY.with("status", JsonObject.EMPTY.with("token", "t".repeat(60_000))))));
+        get(new VolumeNeed.Token("a", 3_600));
+        get(new VolumeNeed.Token("b", 3_600));
+
+        CompletableFuture<JsonObject> third = tokens.get(POD, new VolumeNeed.Token("c", 3_600));
+        time.advance(Duration.ofMillis(1));
+
+        assertThatThrownBy(third::join)
+                .hasMessageContaining("the tokens of the pod take more than 131072 bytes of the agent's memory");
+        assertThat(get(new VolumeNeed.Token("a", 3_600))).hasSize(60_000);
     }
 
     @Test

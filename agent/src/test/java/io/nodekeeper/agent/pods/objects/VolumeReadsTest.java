@@ -51,20 +51,52 @@ class VolumeReadsTest {
         transport.answer(call -> Optional.of(FakeTransport.reply(200, object)));
     }
 
+    private static Pod tokens(int count) {
+        return pod(IntStream.range(0, count)
+                .mapToObj(i -> "{\"serviceAccountToken\": {\"path\": \"t" + i + "\", \"audience\": \"a" + i + "\"}}")
+                .collect(Collectors.joining(",")));
+    }
+
     @Test
     void shouldRequestFourTokensAtATime() {
         transport.answer(call -> Optional.empty());
-        Pod pod = pod(IntStream.range(0, 1_000)
-                .mapToObj(i -> "{\"serviceAccountToken\": {\"path\": \"t" + i + "\", \"audience\": \"a" + i + "\"}}")
-                .collect(Collectors.joining(",")));
+        Pod pod = tokens(60);
 
         CompletableFuture<VolumeObjects> read = read(pod, cache.room().claim());
         assertThat(transport.log()).hasSize(4);
 
         answer(Json.parseObject("{\"status\": {\"token\": \"t\", \"expirationTimestamp\": \"2026-01-01T01:00:00Z\"}}"));
         time.advance(Duration.ofSeconds(11));
-        assertThat(read.join().found()).hasSize(996);
+        assertThat(read.join().found()).hasSize(56);
         assertThat(read.join().errors()).hasSize(4);
+    }
+
+    /** They are kept as long as the pod is on the node. */
+    @Test
+    void shouldRequestSixtyFourTokensOfAPodAtMost() {
+        answer(Json.parseObject("{\"status\": {\"token\": \"t\"}}"));
+
+        VolumeObjects read = read(tokens(100), cache.room().claim()).join();
+
+        assertThat(transport.log()).hasSize(64);
+        assertThat(read.found()).hasSize(64);
+        assertThat(read.errors().values())
+                .hasSize(36)
+                .containsOnly("failed to fetch token: the pod's volumes ask for more than 64 tokens");
+    }
+
+    @Test
+    void shouldReadNothingMoreOnceThereIsNoMemory() {
+        answer(JsonObject.EMPTY.with("data", JsonObject.EMPTY.with("a", "x".repeat(1_000_000))));
+
+        VolumeObjects read = read(maps(20), cache.room().claim()).join();
+
+        // Those that were under way are read to their end.
+        assertThat(transport.log()).hasSizeLessThanOrEqualTo(6);
+        assertThat(read.found()).hasSize(2);
+        assertThat(read.errors().values())
+                .hasSize(18)
+                .containsOnly("the objects of the pod's volumes take more than 2097152 bytes of the agent's memory");
     }
 
     @Test

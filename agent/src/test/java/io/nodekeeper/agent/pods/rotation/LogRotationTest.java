@@ -1,18 +1,25 @@
 package io.nodekeeper.agent.pods.rotation;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.nodekeeper.agent.config.ContainerLogConfig;
 import io.nodekeeper.agent.pods.AtOnce;
 import io.nodekeeper.cri.FakeRuntime;
 import io.nodekeeper.cri.RuntimeCallException;
+import io.nodekeeper.time.BlockingCalls;
 import io.nodekeeper.time.VirtualTime;
 import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.BeforeEach;
@@ -43,6 +50,7 @@ class LogRotationTest {
                 runtime,
                 CALL,
                 () -> List.of(new LogRotation.RunningLog("u1-a", log), new LogRotation.RunningLog("u1-b", other)),
+                new AtOnce(),
                 new AtOnce(),
                 loop);
     }
@@ -105,6 +113,111 @@ class LogRotationTest {
         assertThat(runtime.calls("ReopenContainerLog")).isEqualTo(3);
         time.advance(CALL);
         assertThat(names(log)).containsExactly("0.log");
+    }
+
+    /** A container that writes much is renamed in time, and its log is not touched while a thread still works on older ones. */
+    @Test
+    void shouldLeaveALogAloneUntilACompressionThatWasGivenUpHasEnded() throws Exception {
+        // given a compression that reads from a pipe, so it ends when the pipe does
+        HeldCalls compression = new HeldCalls();
+        rotation = rotation(compression);
+        write(log, "more than ten");
+        write(other, "");
+        Path pipe = log.resolveSibling("0.log.20251231-000000");
+        assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor())
+                .isZero();
+        round();
+        assertThat(names(log)).containsExactly("0.log.20251231-000000", "0.log.20260101-000000");
+        Thread thread = Thread.ofPlatform().start(compression.work());
+        try (OutputStream writer = Files.newOutputStream(pipe)) {
+            // when its deadline passes
+            compression.giveUp();
+            time.advance(Duration.ofMillis(1));
+            write(log, "more than ten again");
+            round();
+
+            // then the log has its name
+            assertThat(names(log)).contains("0.log");
+            writer.write(1);
+        }
+        thread.join();
+
+        // until it has ended
+        round();
+        assertThat(names(log)).doesNotContain("0.log").contains("0.log.20251231-000000.gz", "0.log.20260101-000020");
+    }
+
+    @Test
+    void shouldRotateOtherLogsWhileOlderOnesAreBeingCompressed() throws IOException {
+        HeldCalls compression = new HeldCalls();
+        rotation = rotation(compression);
+        write(other, "");
+        for (int i = 0; i < 2; i++) {
+            write(log, "more than ten");
+            round();
+        }
+        assertThat(names(log)).containsExactly("0.log.20260101-000000", "0.log.20260101-000010");
+
+        write(other, "more than ten");
+        round();
+
+        assertThat(names(other)).containsExactly("0.log.20260101-000020");
+    }
+
+    @Test
+    void shouldStopToCompressOnceThatIsGivenUp() throws IOException {
+        Path rotated = log.resolveSibling("0.log.20260101-000000");
+        write(rotated, "more than ten");
+
+        Thread.currentThread().interrupt();
+        try {
+            assertThatThrownBy(() -> LogFiles.compress(rotated)).isInstanceOf(InterruptedIOException.class);
+        } finally {
+            Thread.interrupted();
+        }
+
+        assertThat(names(log)).containsExactly("0.log.20260101-000000", "0.log.20260101-000000.tmp");
+        assertThat(rotated).hasContent("more than ten");
+    }
+
+    private LogRotation rotation(BlockingCalls compression) {
+        return new LogRotation(
+                new ContainerLogConfig(10, 5, Duration.ofSeconds(10)),
+                runtime,
+                CALL,
+                () -> List.of(new LogRotation.RunningLog("u1-a", log), new LogRotation.RunningLog("u1-b", other)),
+                new AtOnce(),
+                compression,
+                loop);
+    }
+
+    /** The test says when calls begin, and when their deadlines pass. */
+    private static final class HeldCalls implements BlockingCalls {
+        private final List<Runnable> work = new ArrayList<>();
+        private final List<CompletableFuture<?>> results = new ArrayList<>();
+
+        @Override
+        public <T> CompletableFuture<T> call(String what, Duration deadline, Callable<T> call) {
+            CompletableFuture<T> result = new CompletableFuture<>();
+            results.add(result);
+            work.add(() -> {
+                try {
+                    result.complete(call.call());
+                } catch (Exception e) {
+                    result.completeExceptionally(e);
+                }
+            });
+            return result;
+        }
+
+        /** The first call. */
+        private Runnable work() {
+            return work.getFirst();
+        }
+
+        private void giveUp() {
+            results.forEach(result -> result.completeExceptionally(new IllegalStateException("late")));
+        }
     }
 
     @Test

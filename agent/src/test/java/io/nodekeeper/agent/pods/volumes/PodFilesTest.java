@@ -212,7 +212,7 @@ class PodFilesTest {
         assertThat(mounts.memory)
                 .containsExactlyInAnyOrderEntriesOf(Map.of(
                         volumes.resolve("kubernetes.io~secret/keys"),
-                        0L,
+                        48L << 20,
                         volumes.resolve("kubernetes.io~empty-dir/fast"),
                         2L << 20));
         assertThat(volumes.resolve("kubernetes.io~configmap/settings/a")).hasContent("1");

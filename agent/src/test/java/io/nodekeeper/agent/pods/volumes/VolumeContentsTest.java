@@ -15,6 +15,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -206,6 +208,56 @@ class VolumeContentsTest {
         assertThat(error("\"configMap\": {\"name\": \"settings\"}", Map.of(SETTINGS, large)))
                 .isEqualTo("MountVolume.SetUp failed for volume \"v\" :"
                         + " configmap \"settings\" has 1048577 bytes; expected at most 1048576");
+    }
+
+    /** A volume of {@code items} files in {@code directory} that all have the same content. */
+    private static String copies(String name, int items, String directory) {
+        return IntStream.range(0, items)
+                .mapToObj(i -> "{\"key\": \"a\", \"path\": \"" + directory + i + "\"}")
+                .collect(Collectors.joining(
+                        ",",
+                        "{\"name\": \"" + name + "\", \"configMap\": {\"name\": \"settings\", \"items\": [",
+                        "]}}"));
+    }
+
+    private static VolumeContents.Result mapped(String volumes, String value) {
+        JsonObject map = JsonObject.EMPTY.with("data", JsonObject.EMPTY.with("a", value));
+        Pod pod = pod(volumes);
+        return VolumeContents.of(pod, new VolumeObjects(Map.of(SETTINGS, map), Map.of()), fields(pod));
+    }
+
+    /** Volumes are in memory that counts as the agent's, or on the node's disk. */
+    @Test
+    void shouldRefuseVolumesOfAPodThatTakeTooMuchTogether() {
+        String volumes =
+                IntStream.range(0, 5).mapToObj(i -> copies("v" + i, 15, "")).collect(Collectors.joining(","));
+
+        VolumeContents.Result result = mapped(volumes, "x".repeat(1 << 20));
+
+        assertThat(result.files()).containsOnlyKeys("v0", "v1", "v2", "v3");
+        assertThat(result.errors())
+                .extracting(Throwable::getMessage)
+                .containsExactly(
+                        "MountVolume.SetUp failed for volume \"v4\" : the pod's volumes with objects and fields of"
+                                + " the API take more than 67108864 bytes, which is the limit");
+    }
+
+    @Test
+    void shouldRefuseAVolumeThatTakesTooMuch() {
+        assertThat(mapped(copies("v", 15, ""), "x".repeat(1 << 20)).errors()).isEmpty();
+        assertThat(mapped(copies("v", 16, ""), "x".repeat(1 << 20)).errors())
+                .extracting(Throwable::getMessage)
+                .containsExactly("MountVolume.SetUp failed for volume \"v\" :"
+                        + " it takes more than 16777216 bytes, which is the limit");
+    }
+
+    /** Each takes memory or a block, also if it is empty. */
+    @Test
+    void shouldCountDirectoriesAndEmptyFiles() {
+        assertThat(mapped(copies("v", 4_096, ""), "").errors()).isEmpty();
+        assertThat(mapped(copies("v", 4_097, ""), "").errors()).hasSize(1);
+        assertThat(mapped(copies("v", 20, "d/".repeat(200)), "").errors()).isEmpty();
+        assertThat(mapped(copies("v", 21, "d/".repeat(200)), "").errors()).hasSize(1);
     }
 
     /** A pod may name one object or field in thousands of places. */

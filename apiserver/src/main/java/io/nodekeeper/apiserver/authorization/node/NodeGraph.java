@@ -1,5 +1,7 @@
 package io.nodekeeper.apiserver.authorization.node;
 
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonMemory;
 import io.nodekeeper.api.json.JsonObject;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -21,6 +23,15 @@ import org.jspecify.annotations.Nullable;
 public final class NodeGraph {
     /** The annotation of a mirror pod: a node runs this pod from its own configuration and reports it to the server. */
     public static final String CONFIG_MIRROR = "kubernetes.io/config.mirror";
+
+    /** The fields of a pod that {@link #pod} reads, for {@link Json#parseFields}. */
+    public static final JsonObject POD_FIELDS = Json.parseObject("""
+            {"metadata": {"namespace": true, "name": true, "annotations": {"kubernetes.io/config.mirror": true}},
+             "spec": {"nodeName": true, "serviceAccountName": true, "imagePullSecrets": true, "volumes": true,
+                      "containers": {"env": true, "envFrom": true},
+                      "initContainers": {"env": true, "envFrom": true},
+                      "ephemeralContainers": {"env": true, "envFrom": true}}}
+            """);
 
     private enum Kind {
         POD,
@@ -158,8 +169,8 @@ public final class NodeGraph {
 
     private static long bytes(Edge edge) {
         // The edges of a pod share the node's name.
-        int node = edge.kind() == Kind.POD ? edge.node().length() : 0;
-        return EDGE + edge.name().length() + node;
+        boolean owns = edge.kind() == Kind.POD || edge.kind() == Kind.VOLUME_ATTACHMENT;
+        return EDGE + JsonMemory.characters(edge.name()) + (owns ? JsonMemory.characters(edge.node()) : 0);
     }
 
     /** About how many bytes of memory the relations of pods and volume attachments take. */

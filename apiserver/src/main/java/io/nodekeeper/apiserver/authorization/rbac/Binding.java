@@ -1,5 +1,6 @@
 package io.nodekeeper.apiserver.authorization.rbac;
 
+import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
 import java.util.List;
 
@@ -13,6 +14,12 @@ import java.util.List;
  * @param subjects the users, groups and service accounts that get the rights
  */
 public record Binding(String namespace, String name, String roleKind, String roleName, List<Subject> subjects) {
+    /** The fields that {@link #of} reads, for {@link Json#parseFields}. */
+    public static final JsonObject FIELDS = Json.parseObject("""
+            {"metadata": {"namespace": true, "name": true}, "roleRef": {"kind": true, "name": true},
+             "subjects": {"kind": true, "name": true, "namespace": true}}
+            """);
+
     /** The prefix of the user names of service accounts. */
     public static final String ACCOUNT_PREFIX = "system:serviceaccount:";
 

@@ -1,5 +1,6 @@
 package io.nodekeeper.apiserver.authorization.rbac;
 
+import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
 import java.util.List;
 
@@ -11,6 +12,11 @@ import java.util.List;
  * @param rules the permissions
  */
 public record Role(String namespace, String name, List<PolicyRule> rules) {
+    /** The fields that {@link #of} reads, for {@link Json#parseFields}. */
+    public static final JsonObject FIELDS = Json.parseObject("""
+            {"metadata": {"namespace": true, "name": true},
+             "rules": {"verbs": true, "apiGroups": true, "resources": true, "resourceNames": true, "nonResourceURLs": true}}
+            """);
 
     /** Copies {@code rules}. */
     public Role {

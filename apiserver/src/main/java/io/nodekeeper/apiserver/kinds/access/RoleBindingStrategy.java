@@ -37,6 +37,16 @@ public final class RoleBindingStrategy implements Strategy {
     }
 
     @Override
+    public List<FieldError> validateCreate(JsonObject binding) {
+        List<FieldError> errors = new ArrayList<>();
+        errors.addAll(RoleStrategy.lengthFaults(
+                "metadata.name", binding.object("metadata").text("name")));
+        errors.addAll(RoleStrategy.lengthFaults(
+                "roleRef.name", binding.object("roleRef").text("name")));
+        return errors;
+    }
+
+    @Override
     public List<FieldError> validate(JsonObject binding) {
         List<FieldError> errors = new ArrayList<>();
         JsonObject role = binding.object("roleRef");

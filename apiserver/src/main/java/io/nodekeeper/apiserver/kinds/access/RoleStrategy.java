@@ -10,6 +10,9 @@ import java.util.Optional;
 
 /** The rules of Roles and ClusterRoles. Immutable. */
 public final class RoleStrategy implements Strategy {
+    /** The most characters of a name, as of other objects. Kubernetes has no limit here, but authorization keeps names in memory. */
+    private static final int LONGEST = 253;
+
     private final boolean namespaced;
 
     public RoleStrategy(boolean namespaced) {
@@ -30,6 +33,19 @@ public final class RoleStrategy implements Strategy {
             return Optional.of("may not contain '" + (name.contains("/") ? "/" : "%") + "'");
         }
         return Optional.empty();
+    }
+
+    /**
+     * The fault of a name that is too long. For new objects only: names never change, and what an earlier server stored must stay
+     * writable, because a finalizer can only be removed by an update.
+     */
+    static List<FieldError> lengthFaults(String path, String name) {
+        return name.length() > LONGEST ? List.of(FieldError.tooLong(path, LONGEST + " characters")) : List.of();
+    }
+
+    @Override
+    public List<FieldError> validateCreate(JsonObject role) {
+        return lengthFaults("metadata.name", role.object("metadata").text("name"));
     }
 
     @Override

@@ -403,6 +403,7 @@ class PodValidationTest {
                 Arguments.of("{'spec':{'nodeSelector':{'tenant':null}}}", selector),
                 Arguments.of("{'spec':{'nodeSelector':null}}", selector),
                 Arguments.of(terms.formatted(both), ""),
+                Arguments.of(terms.formatted("{'matchExpressions':[{'operator':'Exists','key':'a'}]}"), ""),
                 Arguments.of(terms.formatted(a + "," + a), affinity),
                 Arguments.of(terms.formatted("{'matchExpressions':[{'key':'b','operator':'Exists'}]}"), affinity),
                 Arguments.of("{'spec':{'affinity':null}}", affinity),

@@ -1,0 +1,31 @@
+package io.nodekeeper.apiserver.nodecalls;
+
+import io.nodekeeper.api.ApiException;
+import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.apiserver.catalogue.Resources;
+import io.nodekeeper.store.Entry;
+import io.nodekeeper.store.Store;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+
+/** Reads the Node of a request that a node answers. */
+final class NodeObject {
+    /** From this size on, decoding takes long enough to delay the other requests of a connection's thread. */
+    private static final int LARGE = 16 << 10;
+
+    private NodeObject() {}
+
+    /**
+     * The node called {@code name}. A node writes its own object, and anyone who may read a log of its pods has it read, so a large one is
+     * decoded in the {@code turn} of that user.
+     */
+    static CompletableFuture<JsonObject> read(Store store, String name, Executor turn) {
+        return store.read(Resources.NODES.key("", name)).thenCompose(found -> {
+            Entry entry = found.orElseThrow(() -> ApiException.notFound(Resources.NODES.type(), name));
+            return entry.length() < LARGE
+                    ? CompletableFuture.completedFuture(Resources.NODES.codec().decode(entry))
+                    : CompletableFuture.supplyAsync(
+                            () -> Resources.NODES.codec().decode(entry), turn);
+        });
+    }
+}
