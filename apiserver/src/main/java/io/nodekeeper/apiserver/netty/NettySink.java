@@ -4,7 +4,6 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.util.concurrent.Future;
 import io.nodekeeper.apiserver.request.ResponseChunks;
-import io.nodekeeper.apiserver.request.StreamSink;
 import io.nodekeeper.apiserver.watches.WatchPace;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -21,7 +20,7 @@ import org.slf4j.LoggerFactory;
  * that leaves too much unread is disconnected, so that it costs the server a bounded amount of memory and other readers nothing.
  * Thread-safe.
  */
-final class NettySink implements StreamSink, Outbox.Target {
+final class NettySink implements UnreadEvents.Watch, Outbox.Target {
     private static final Logger log = LoggerFactory.getLogger(NettySink.class);
 
     /**
@@ -398,18 +397,18 @@ final class NettySink implements StreamSink, Outbox.Target {
         return context.close();
     }
 
-    /** Disconnects the reader, then runs {@code done}. */
-    void disconnect(Runnable done) {
+    @Override
+    public void disconnect(Runnable done) {
         context.executor().execute(() -> disconnect().addListener(closed -> done.run()));
     }
 
-    /** By whom the watch is, for the limits of a user. */
-    String user() {
+    @Override
+    public String user() {
         return user;
     }
 
-    /** The bytes of the events that its reader has not read. */
-    long unread() {
+    @Override
+    public long unread() {
         return outbox.unread(this);
     }
 

@@ -40,7 +40,7 @@ final class ServerContext {
 
     private final Set<Relay> relayed = ConcurrentHashMap.newKeySet();
     private volatile Optional<NodeIdentity.Tls> nodes;
-    private final Set<NettySink> watches = ConcurrentHashMap.newKeySet();
+    private final Set<UnreadEvents.Watch> watches = ConcurrentHashMap.newKeySet();
     private final Map<EventExecutor, Outbox> outboxes = new ConcurrentHashMap<>();
     private volatile boolean stopping;
 
@@ -60,7 +60,7 @@ final class ServerContext {
     }
 
     /** Registers an open watch until it closes. Ends it if the server is stopping. */
-    void opened(NettySink sink) {
+    void opened(UnreadEvents.Watch sink) {
         watches.add(sink);
         sink.onClose(() -> watches.remove(sink));
         if (stopping) {
@@ -94,7 +94,7 @@ final class ServerContext {
     void stop() {
         stopping = true;
         relayed.forEach(Relay::stop);
-        watches.forEach(NettySink::end);
+        watches.forEach(UnreadEvents.Watch::end);
     }
 
     boolean stopping() {

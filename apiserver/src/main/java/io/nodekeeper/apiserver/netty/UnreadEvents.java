@@ -1,5 +1,6 @@
 package io.nodekeeper.apiserver.netty;
 
+import io.nodekeeper.apiserver.request.StreamSink;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -19,8 +20,20 @@ import org.slf4j.LoggerFactory;
 final class UnreadEvents {
     private static final Logger log = LoggerFactory.getLogger(UnreadEvents.class);
 
+    /** A watch whose events wait for its reader. Thread-safe. */
+    interface Watch extends StreamSink {
+        /** By whom it is, for the limits of a user. */
+        String user();
+
+        /** The bytes of the events that its reader has not read. */
+        long unread();
+
+        /** Disconnects the reader, then runs {@code done}. */
+        void disconnect(Runnable done);
+    }
+
     private final long limit;
-    private final Collection<NettySink> watches;
+    private final Collection<? extends Watch> watches;
     /** How many watches hold each line. */
     private final Map<byte[], Integer> holders = new IdentityHashMap<>();
 
@@ -29,7 +42,7 @@ final class UnreadEvents {
     private boolean shedding;
 
     /** Of {@code watches}, which is safe to read while they open and close. */
-    UnreadEvents(long limit, Collection<NettySink> watches) {
+    UnreadEvents(long limit, Collection<? extends Watch> watches) {
         this.limit = limit;
         this.watches = watches;
     }
@@ -63,8 +76,8 @@ final class UnreadEvents {
     /** Disconnects the watches with unread events of the user who has most. */
     void shed() {
         Map<String, Long> unread = new HashMap<>();
-        Map<String, List<NettySink>> slow = new HashMap<>();
-        for (NettySink watch : watches) {
+        Map<String, List<Watch>> slow = new HashMap<>();
+        for (Watch watch : watches) {
             long bytes = watch.unread();
             if (bytes > 0) {
                 unread.merge(watch.user(), bytes, Long::sum);
@@ -77,7 +90,7 @@ final class UnreadEvents {
             shed(false);
             return;
         }
-        List<NettySink> ended = slow.getOrDefault(most.getKey(), List.of());
+        List<Watch> ended = slow.getOrDefault(most.getKey(), List.of());
         log.warn(
                 "all watches together have {} bytes of unread events, expected at most {}: disconnecting {} watches of {} with {}",
                 total(),
@@ -86,7 +99,7 @@ final class UnreadEvents {
                 most.getKey(),
                 most.getValue());
         AtomicInteger open = new AtomicInteger(ended.size());
-        for (NettySink watch : ended) {
+        for (Watch watch : ended) {
             watch.disconnect(() -> {
                 if (open.decrementAndGet() == 0) {
                     shed(false);
