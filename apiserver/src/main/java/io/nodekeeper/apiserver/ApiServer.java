@@ -160,7 +160,7 @@ public final class ApiServer {
         this.workers = workers;
         metrics = new ServerMetrics(storage, audit);
         store = metrics.timed(storage, clock);
-        flowControl = new FlowController(limits, workers, loop, metrics, this::storedBytes);
+        flowControl = new FlowController(limits, workers, loop, metrics, this::storedBytes, storage.alone());
         ReadHandler reads = new ReadHandler(store, loop, flowControl::turnOf);
         access = new AccessState(store, loop);
         authorizer = new Authorizer(access);

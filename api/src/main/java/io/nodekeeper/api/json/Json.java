@@ -90,6 +90,25 @@ public final class Json {
         return parse(bytes, Json::refuseRepeated, MAX_VALUES, Kept.ALL);
     }
 
+    /** The number of values in {@code value}, itself included. */
+    public static int values(JsonValue value) {
+        int values = 1;
+        switch (value) {
+            case JsonObject object -> {
+                for (JsonValue field : object.fields().values()) {
+                    values += values(field);
+                }
+            }
+            case JsonArray array -> {
+                for (JsonValue item : array.items()) {
+                    values += values(item);
+                }
+            }
+            default -> {}
+        }
+        return values;
+    }
+
     private static void refuseRepeated(String path) {
         throw new JsonException("duplicate field \"" + path + "\"");
     }

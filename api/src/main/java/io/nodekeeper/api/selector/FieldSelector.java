@@ -45,11 +45,7 @@ public final class FieldSelector {
             return ALL;
         }
         List<Term> terms = new ArrayList<>();
-        List<String> parts = split(text);
-        if (parts.size() > TERMS) {
-            throw ApiException.badRequest("a field selector may have " + TERMS + " terms, got " + parts.size());
-        }
-        for (String part : parts) {
+        for (String part : split(text)) {
             if (!part.isEmpty()) {
                 terms.add(term(text, part));
             }
@@ -107,6 +103,9 @@ public final class FieldSelector {
             if (text.charAt(i) == '\\') {
                 i++;
             } else if (text.charAt(i) == ',') {
+                if (parts.size() == TERMS - 1) {
+                    throw ApiException.badRequest("a field selector may have " + TERMS + " terms, got more");
+                }
                 parts.add(text.substring(start, i));
                 start = i + 1;
             }

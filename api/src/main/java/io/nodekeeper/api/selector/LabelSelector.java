@@ -114,16 +114,12 @@ public final class LabelSelector {
         }
         List<Requirement> requirements = new ArrayList<>();
         List<String> terms = terms(text);
-        if (terms.size() > REQUIREMENTS) {
-            throw ApiException.badRequest(
-                    "a label selector may have " + REQUIREMENTS + " requirements, got " + terms.size());
-        }
         int values = 0;
         for (String term : terms) {
             Requirement requirement = requirement(cut(text), term);
             values += requirement.size();
             if (values > VALUES) {
-                throw ApiException.badRequest("the sets of a label selector may have " + VALUES + " values together");
+                throw tooManyValues();
             }
             requirements.add(requirement);
         }
@@ -150,7 +146,11 @@ public final class LabelSelector {
         if (set.matches()) {
             String key = checked(text, set.group(1), Names.qualifiedFault(set.group(1)));
             TreeSet<String> values = new TreeSet<>();
-            for (String value : set.group(3).split(",", -1)) {
+            String[] listed = set.group(3).split(",", VALUES + 1);
+            if (listed.length > VALUES) {
+                throw tooManyValues();
+            }
+            for (String value : listed) {
                 values.add(checked(text, value.strip(), Names.labelValueFault(value.strip())));
             }
             return set.group(2).equals("in") ? new Requirement.In(key, values) : new Requirement.NotIn(key, values);
@@ -173,6 +173,10 @@ public final class LabelSelector {
         }
         throw ApiException.badRequest("unable to parse requirement: \"" + cut(term.strip()) + "\" in \"" + text
                 + "\"; expected: key, !key, or key with '=', '!=', '==', 'in', 'notin', '>', '<'");
+    }
+
+    private static ApiException tooManyValues() {
+        return ApiException.badRequest("the sets of a label selector may have " + VALUES + " values together");
     }
 
     private static String checked(String text, String part, Optional<String> fault) {
@@ -208,6 +212,10 @@ public final class LabelSelector {
             } else if (c == ')') {
                 depth--;
             } else if (c == ',' && depth == 0) {
+                if (terms.size() == REQUIREMENTS - 1) {
+                    throw ApiException.badRequest(
+                            "a label selector may have " + REQUIREMENTS + " requirements, got more");
+                }
                 terms.add(text.substring(start, i));
                 start = i + 1;
             }

@@ -162,4 +162,21 @@ class SelectorsTest {
         assertThat(LabelSelector.parse(selector).matches(labels))
                 .isEqualTo(LabelSelector.parse(selector).matches(JsonObject.ofStrings(labels.texts())));
     }
+
+    @Test
+    void selectorsHaveAtMost200PartsAndSets1000Values() {
+        assertThat(LabelSelector.parse("a" + ",a".repeat(199)).isAll()).isFalse();
+        assertThatThrownBy(() -> LabelSelector.parse("a" + ",a".repeat(200)))
+                .isInstanceOf(ApiException.class)
+                .hasMessage("a label selector may have 200 requirements, got more");
+        assertThat(FieldSelector.parse("a=b" + ",a=b".repeat(199)).terms()).hasSize(200);
+        assertThatThrownBy(() -> FieldSelector.parse("a=b" + ",".repeat(1_000_000)))
+                .isInstanceOf(ApiException.class)
+                .hasMessage("a field selector may have 200 terms, got more");
+        assertThat(LabelSelector.parse("a in (b" + ",b".repeat(999) + ")").isAll())
+                .isFalse();
+        assertThatThrownBy(() -> LabelSelector.parse("a in (" + ",".repeat(1_000_000) + ")"))
+                .isInstanceOf(ApiException.class)
+                .hasMessage("the sets of a label selector may have 1000 values together");
+    }
 }

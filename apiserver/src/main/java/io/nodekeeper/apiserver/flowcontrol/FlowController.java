@@ -69,18 +69,23 @@ public final class FlowController {
 
     private final WatchLimits watches;
     private final ToLongFunction<RequestInfo> storedBytes;
+    private final boolean alone;
     private final Loop loop;
     private final ServerMetrics metrics;
     private final Duration longest;
     private final AtomicBoolean sweeping = new AtomicBoolean();
 
-    /** {@code storedBytes} is the size of the object that a request names, 0 if there is none. */
+    /**
+     * {@code storedBytes} is the size of the object that a request names, 0 if there is none; {@code alone} is whether the store tells its
+     * revision at once, because no other process writes to it.
+     */
     public FlowController(
             FlowControlOptions options,
             Executor workers,
             Loop loop,
             ServerMetrics metrics,
-            ToLongFunction<RequestInfo> storedBytes) {
+            ToLongFunction<RequestInfo> storedBytes,
+            boolean alone) {
         limits = new ConcurrencyLimits(options);
         // An eighth of the heap for the parsed trees of large bodies: as much as for the bytes of incoming bodies.
         bodies = new FairWorkQueue(
@@ -89,6 +94,7 @@ public final class FlowController {
         others = new FairWorkQueue(workers, 2, loop.clock());
         watches = new WatchLimits(Runtime.getRuntime().maxMemory() / 4);
         this.storedBytes = storedBytes;
+        this.alone = alone;
         longest = options.timeout();
         this.loop = loop;
         this.metrics = metrics;
@@ -115,13 +121,19 @@ public final class FlowController {
         /** The bytes of the object that a get answers with, if it is a large one. */
         private final long shown;
 
+        /** When others get its seat even if its work goes on, by the monotonic clock. */
+        private final long end;
+
         private final CompletableFuture<ApiResponse> answer = new CompletableFuture<>();
+        /** Whether its work has begun, or never will. */
+        private final AtomicBoolean taken = new AtomicBoolean();
 
         private Call(
                 RequestInfo info,
                 User user,
                 RequestOrigin origin,
                 long deadline,
+                long end,
                 Effort effort,
                 long weight,
                 long shown,
@@ -129,6 +141,7 @@ public final class FlowController {
             super(kind(user, info), user.flow(), user.in(NodeIdentity.GROUP), user.in(User.MASTERS), deadline);
             this.info = info;
             this.origin = origin;
+            this.end = end;
             this.effort = effort;
             this.weight = weight;
             this.shown = shown;
@@ -149,7 +162,8 @@ public final class FlowController {
         if (info.verb().equals("watch")) {
             return watch(user, info, request, origin, work);
         }
-        long deadline = loop.clock().nanoTime() + allowed(request.parameter("timeout"));
+        long now = loop.clock().nanoTime();
+        long deadline = now + allowed(request.parameter("timeout"));
         Effort effort = Effort.LIST;
         long weight = 0;
         long shown = 0;
@@ -167,7 +181,7 @@ public final class FlowController {
             weight = large ? bytes * EXPANSION : 0;
             shown = get && stored >= HEAVY && showsWhole(info, request) ? stored : 0;
         }
-        return enter(new Call(info, user, origin, deadline, effort, weight, shown, work));
+        return enter(new Call(info, user, origin, deadline, now + longest.toNanos(), effort, weight, shown, work));
     }
 
     private CompletableFuture<ApiResponse> enter(Call call) {
@@ -194,13 +208,8 @@ public final class FlowController {
             ApiRequest request,
             RequestOrigin origin,
             Supplier<CompletableFuture<ApiResponse>> work) {
-        boolean waits = request.flag("sendInitialEvents")
-                && !request.parameter("resourceVersion").isEmpty();
+        boolean waits = request.parameter("resourceVersion").isEmpty() ? !alone : request.flag("sendInitialEvents");
         CompletableFuture<ApiResponse> begun = waits ? seated(user, info, origin, work) : work.get();
-        if (!begun.isDone() && !waits) {
-            CompletableFuture<ApiResponse> fresh = begun;
-            begun = seated(user, info, origin, () -> fresh);
-        }
         if (user.in(User.MASTERS)) {
             return begun;
         }
@@ -223,8 +232,8 @@ public final class FlowController {
 
     private CompletableFuture<ApiResponse> seated(
             User user, RequestInfo info, RequestOrigin origin, Supplier<CompletableFuture<ApiResponse>> work) {
-        long deadline = loop.clock().nanoTime() + longest.toNanos();
-        return enter(new Call(info, user, origin, deadline, Effort.LIGHT, 0, 0, work));
+        long end = loop.clock().nanoTime() + longest.toNanos();
+        return enter(new Call(info, user, origin, end, end, Effort.LIGHT, 0, 0, work));
     }
 
     /**
@@ -266,8 +275,8 @@ public final class FlowController {
     }
 
     private void begin(Call call) {
-        if (call.answer.isDone()) {
-            // Cancelled while it waited.
+        if (!call.taken.compareAndSet(false, true) || call.answer.isDone()) {
+            // Its time ended while it waited, or it was cancelled.
             release(call);
             return;
         }
@@ -324,9 +333,14 @@ public final class FlowController {
     private void sweep() {
         // First, so that the next request starts sweeps again if this one fails.
         sweeping.set(false);
-        for (ConcurrencyLimits.Seat seat : limits.overdue(loop.clock().nanoTime())) {
+        long now = loop.clock().nanoTime();
+        for (ConcurrencyLimits.Seat seat : limits.overdue(now)) {
             Call call = (Call) seat;
-            leave(call);
+            boolean goesOn = !call.taken.compareAndSet(false, true);
+            // Otherwise clients with short timeouts could have much more under way than there are seats.
+            if (!goesOn || call.end - now <= 0) {
+                leave(call);
+            }
             call.answer.completeExceptionally(
                     new ApiException(504, "Timeout", "Timeout: request did not complete within the allotted timeout"));
         }

@@ -3,13 +3,14 @@ package io.nodekeeper.apiserver.nodecalls;
 import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.catalogue.Resources;
+import io.nodekeeper.apiserver.registry.Resource;
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Store;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 
-/** Reads the Node of a request that a node answers. */
-final class NodeObject {
+/** Reads the objects of a request that a node answers: its Node, and the pod that it is about. */
+public final class NodeObject {
     /** From this size on, decoding takes long enough to delay the other requests of a connection's thread. */
     private static final int LARGE = 16 << 10;
 
@@ -20,12 +21,17 @@ final class NodeObject {
      * decoded in the {@code turn} of that user.
      */
     static CompletableFuture<JsonObject> read(Store store, String name, Executor turn) {
-        return store.read(Resources.NODES.key("", name)).thenCompose(found -> {
-            Entry entry = found.orElseThrow(() -> ApiException.notFound(Resources.NODES.type(), name));
-            return entry.length() < LARGE
-                    ? CompletableFuture.completedFuture(Resources.NODES.codec().decode(entry))
-                    : CompletableFuture.supplyAsync(
-                            () -> Resources.NODES.codec().decode(entry), turn);
-        });
+        return store.read(Resources.NODES.key("", name))
+                .thenCompose(found -> decoded(
+                        Resources.NODES,
+                        found.orElseThrow(() -> ApiException.notFound(Resources.NODES.type(), name)),
+                        turn));
+    }
+
+    /** The object of {@code resource} in {@code entry}, whose value is in memory. A large one is decoded in the {@code turn} of who asks. */
+    public static CompletableFuture<JsonObject> decoded(Resource resource, Entry entry, Executor turn) {
+        return entry.length() < LARGE
+                ? CompletableFuture.completedFuture(resource.codec().decode(entry))
+                : CompletableFuture.supplyAsync(() -> resource.codec().decode(entry), turn);
     }
 }

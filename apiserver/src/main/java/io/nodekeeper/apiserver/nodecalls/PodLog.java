@@ -40,30 +40,38 @@ public final class PodLog implements Action {
             throw Refusals.notAllowed();
         }
         check(target.name(), request);
-        return PodOnNode.read(store, resource, target, turns.apply(user)).thenApply(found -> {
-            String container = found.container(request.parameter("container"));
-            if (found.node().isEmpty()) {
-                // As in Kubernetes: a pod without a node has written nothing.
-                return ApiResponse.empty(204);
-            }
-            Parameters asked = new Parameters("containerLogs", target.namespace(), target.name(), container);
-            for (String flag : List.of("follow", "previous", "timestamps")) {
-                asked.putIf(request.flag(flag), flag, "true");
-            }
-            for (String text : List.of("sinceSeconds", "sinceTime", "tailLines", "limitBytes")) {
-                asked.putIf(!request.parameter(text).isEmpty(), text, request.parameter(text));
-            }
-            boolean verified = !request.flag("insecureSkipTLSVerifyBackend");
-            return new ApiResponse.Relayed(
-                    200,
-                    new NodeCall(
-                            found.address().host(),
-                            found.address().port(),
-                            asked.target(),
-                            false,
-                            verified,
-                            user.flow()));
+        Executor turn = turns.apply(user);
+        return PodOnNode.find(store, resource, target, turn).thenCompose(pod -> {
+            Parameters asked = asked(pod, target, request);
+            return pod.withNode(store, turn).thenApply(found -> {
+                if (found.node().isEmpty()) {
+                    // As in Kubernetes: a pod without a node has written nothing.
+                    return ApiResponse.empty(204);
+                }
+                boolean verified = !request.flag("insecureSkipTLSVerifyBackend");
+                return new ApiResponse.Relayed(
+                        200,
+                        new NodeCall(
+                                found.address().host(),
+                                found.address().port(),
+                                asked.target(),
+                                false,
+                                verified,
+                                user.flow()));
+            });
         });
+    }
+
+    private static Parameters asked(PodOnNode pod, RequestTarget target, ApiRequest request) {
+        String container = pod.container(request.parameter("container"));
+        Parameters asked = new Parameters("containerLogs", target.namespace(), target.name(), container);
+        for (String flag : List.of("follow", "previous", "timestamps")) {
+            asked.putIf(request.flag(flag), flag, "true");
+        }
+        for (String text : List.of("sinceSeconds", "sinceTime", "tailLines", "limitBytes")) {
+            asked.putIf(!request.parameter(text).isEmpty(), text, request.parameter(text));
+        }
+        return asked;
     }
 
     private static void check(String pod, ApiRequest request) {

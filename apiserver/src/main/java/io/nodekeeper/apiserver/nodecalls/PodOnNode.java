@@ -11,24 +11,28 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.stream.Stream;
 
-/** A pod, its containers, and where its node's API is. Immutable. */
+/** A pod, its containers, and where its node's API is, once the node is read. Immutable. */
 record PodOnNode(JsonObject pod, Optional<JsonObject> node) {
     private static final List<String> CONTAINERS = List.of("containers", "initContainers", "ephemeralContainers");
 
     /**
-     * Reads the pod that {@code target} names, and its node: a large one in the {@code turn} of who asks.
+     * Reads the pod that {@code target} names, without its node: a large one in the {@code turn} of who asks.
      *
      * @throws ApiException in the result, if there is no such pod
      */
-    static CompletableFuture<PodOnNode> read(Store store, Resource pods, RequestTarget target, Executor turn) {
-        return store.read(pods.key(target.namespace(), target.name())).thenCompose(found -> {
-            JsonObject pod = found.map(pods.codec()::decode)
-                    .orElseThrow(() -> ApiException.notFound(pods.type(), target.name()));
-            String name = pod.object("spec").text("nodeName");
-            return name.isEmpty()
-                    ? CompletableFuture.completedFuture(new PodOnNode(pod, Optional.empty()))
-                    : NodeObject.read(store, name, turn).thenApply(node -> new PodOnNode(pod, Optional.of(node)));
-        });
+    static CompletableFuture<PodOnNode> find(Store store, Resource pods, RequestTarget target, Executor turn) {
+        return store.read(pods.key(target.namespace(), target.name()))
+                .thenCompose(found -> NodeObject.decoded(
+                        pods, found.orElseThrow(() -> ApiException.notFound(pods.type(), target.name())), turn))
+                .thenApply(pod -> new PodOnNode(pod, Optional.empty()));
+    }
+
+    /** The pod with its node, if it has one. The node may be large, so what the pod alone decides comes before. */
+    CompletableFuture<PodOnNode> withNode(Store store, Executor turn) {
+        String name = pod.object("spec").text("nodeName");
+        return name.isEmpty()
+                ? CompletableFuture.completedFuture(this)
+                : NodeObject.read(store, name, turn).thenApply(found -> new PodOnNode(pod, Optional.of(found)));
     }
 
     String name() {

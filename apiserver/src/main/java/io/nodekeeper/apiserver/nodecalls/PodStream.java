@@ -37,25 +37,33 @@ public final class PodStream implements Action {
         if (!METHODS.contains(request.method())) {
             throw Refusals.notAllowed();
         }
-        return PodOnNode.read(store, resource, target, turns.apply(user)).thenApply(found -> {
-            Parameters asked = asked(found, target, request);
-            if (found.node().isEmpty()) {
-                throw ApiException.badRequest("pod " + target.name() + " does not have a host assigned");
-            }
-            return new ApiResponse.Relayed(
-                    101,
-                    new NodeCall(
-                            found.address().host(), found.address().port(), asked.target(), true, true, user.flow()));
+        Executor turn = turns.apply(user);
+        return PodOnNode.find(store, resource, target, turn).thenCompose(pod -> {
+            Parameters asked = asked(pod, target, request);
+            return pod.withNode(store, turn).thenApply(found -> {
+                if (found.node().isEmpty()) {
+                    throw ApiException.badRequest("pod " + target.name() + " does not have a host assigned");
+                }
+                return new ApiResponse.Relayed(
+                        101,
+                        new NodeCall(
+                                found.address().host(),
+                                found.address().port(),
+                                asked.target(),
+                                true,
+                                true,
+                                user.flow()));
+            });
         });
     }
 
-    private static Parameters asked(PodOnNode found, RequestTarget target, ApiRequest request) {
+    private static Parameters asked(PodOnNode pod, RequestTarget target, ApiRequest request) {
         if (target.subresource().equals("portforward")) {
             Parameters asked = new Parameters("portForward", target.namespace(), target.name());
             request.query().getOrDefault("ports", List.of()).forEach(port -> asked.put("port", port));
             return asked;
         }
-        String container = found.container(request.parameter("container"));
+        String container = pod.container(request.parameter("container"));
         Parameters asked = new Parameters(target.subresource(), target.namespace(), target.name(), container);
         // Both are the default.
         boolean chosen =

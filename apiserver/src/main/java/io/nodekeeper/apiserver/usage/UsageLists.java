@@ -8,6 +8,7 @@ import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.apiserver.catalogue.Resources;
 import io.nodekeeper.apiserver.negotiation.Media;
 import io.nodekeeper.apiserver.nodecalls.NodeAddress;
+import io.nodekeeper.apiserver.nodecalls.NodeObject;
 import io.nodekeeper.apiserver.reads.ListOptions;
 import io.nodekeeper.apiserver.registry.Resource;
 import io.nodekeeper.apiserver.request.ApiRequest;
@@ -44,7 +45,10 @@ public final class UsageLists {
     private final Executor workers;
     private final Function<User, Executor> turns;
 
-    /** Finds nodes and pods in {@code store}. Once nodes have answered, {@code workers} finish gets, and {@code turns} lists. */
+    /**
+     * Finds nodes and pods in {@code store}, and decodes large ones in the {@code turns} of who asks. Once nodes have answered, {@code
+     * workers} finish gets, and {@code turns} lists.
+     */
     public UsageLists(Store store, NodeUsage usage, Clock clock, Executor workers, Function<User, Executor> turns) {
         this.store = store;
         this.usage = usage;
@@ -68,16 +72,16 @@ public final class UsageLists {
         return answer.of(running, Found::node, this::pod);
     }
 
-    private CompletableFuture<Optional<Measured>> ask(String node) {
+    private CompletableFuture<Optional<Measured>> ask(String node, Executor turn) {
         return store.get(Resources.NODES.key("", node))
-                .map(entry -> store.load(entry).thenCompose(loaded -> ask(node, loaded)))
+                .map(entry -> store.load(entry)
+                        .thenCompose(loaded -> NodeObject.decoded(Resources.NODES, loaded, turn))
+                        .thenCompose(object -> ask(node, object)))
                 .orElseGet(UsageLists::unknown);
     }
 
-    private CompletableFuture<Optional<Measured>> ask(String node, Entry loaded) {
-        return NodeAddress.of(Resources.NODES.codec().decode(loaded))
-                .map(place -> usage.of(node, place))
-                .orElseGet(UsageLists::unknown);
+    private CompletableFuture<Optional<Measured>> ask(String node, JsonObject object) {
+        return NodeAddress.of(object).map(place -> usage.of(node, place)).orElseGet(UsageLists::unknown);
     }
 
     private static CompletableFuture<Optional<Measured>> unknown() {
@@ -165,12 +169,15 @@ public final class UsageLists {
         private final Media media;
         private final boolean isList;
         private final Executor turn;
+        /** Finishes the answer. */
+        private final Executor last;
 
         private Answer(User user, Resource resource, RequestTarget target, ApiRequest request) {
             this.resource = resource;
             this.target = target;
             isList = target.name().isEmpty();
-            turn = isList ? turns.apply(user) : workers;
+            turn = turns.apply(user);
+            last = isList ? turn : workers;
             options = ListOptions.of(resource, request);
             media = Media.of(request, isList ? "list" : "get");
         }
@@ -179,11 +186,12 @@ public final class UsageLists {
         private CompletableFuture<List<Found>> selected(Resource kind, Predicate<JsonObject> shown) {
             if (!isList) {
                 return store.read(kind.key(target.namespace(), target.name()))
-                        .thenApply(found -> Stream.of(found.map(kind.codec()::decode)
-                                        .orElseThrow(() -> ApiException.notFound(resource.type(), target.name())))
-                                .filter(shown)
-                                .map(Found::of)
-                                .toList());
+                        .thenCompose(found -> NodeObject.decoded(
+                                kind,
+                                found.orElseThrow(() -> ApiException.notFound(resource.type(), target.name())),
+                                turn))
+                        .thenApply(object ->
+                                Stream.of(object).filter(shown).map(Found::of).toList());
             }
             return Futures.nowOrOn(turn, store.current())
                     .thenApply(revision -> store.list(kind.prefix(target.namespace()), "", 0, 0)
@@ -217,7 +225,7 @@ public final class UsageLists {
                 CompletableFuture<List<Found>> selected, Function<Found, String> nodeName, Item item) {
             return selected.thenCompose(objects -> {
                 Map<String, CompletableFuture<Optional<Measured>>> asked = new HashMap<>();
-                objects.forEach(object -> asked.computeIfAbsent(nodeName.apply(object), UsageLists.this::ask));
+                objects.forEach(object -> asked.computeIfAbsent(nodeName.apply(object), node -> ask(node, turn)));
                 return CompletableFuture.allOf(asked.values().toArray(CompletableFuture[]::new))
                         .thenApplyAsync(
                                 done -> {
@@ -230,7 +238,7 @@ public final class UsageLists {
                                                     .stream())
                                             .toList());
                                 },
-                                turn);
+                                last);
             });
         }
 

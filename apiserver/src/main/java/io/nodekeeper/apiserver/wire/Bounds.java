@@ -1,6 +1,7 @@
 package io.nodekeeper.apiserver.wire;
 
 import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonValue;
 
 /** Limits the depth and the number of values of one message. Not thread-safe; for one use. */
 final class Bounds {
@@ -24,7 +25,17 @@ final class Bounds {
 
     /** Counts a value; the limit is the same as for JSON. */
     void count() {
-        if (--values < 0) {
+        count(1);
+    }
+
+    /** Counts {@code value}, which was JSON within the message, with all values in it. */
+    void count(JsonValue value) {
+        count(Json.values(value));
+    }
+
+    private void count(int more) {
+        values -= more;
+        if (values < 0) {
             throw new ProtobufException("the message has more than " + Json.MAX_VALUES + " values");
         }
     }

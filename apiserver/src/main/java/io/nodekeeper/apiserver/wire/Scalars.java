@@ -75,8 +75,8 @@ final class Scalars {
             case "MicroTime" -> inside((in, bounds) -> time(in, true));
             case "Quantity" -> inside((in, bounds) -> quantity(in));
             case "IntOrString" -> inside((in, bounds) -> intOrString(in));
-            case "FieldsV1", "RawExtension" -> inside((in, bounds) -> raw(in));
-            case "ExtraValue" -> inside((in, bounds) -> texts(in));
+            case "FieldsV1", "RawExtension" -> inside((in, bounds) -> raw(in, bounds));
+            case "ExtraValue" -> inside((in, bounds) -> texts(in, bounds));
             default -> null;
         };
         return Optional.ofNullable(reader);
@@ -148,7 +148,7 @@ final class Scalars {
     }
 
     /** A message with one field, which holds JSON. */
-    private static @Nullable JsonValue raw(CodedInputStream in) throws IOException {
+    private static @Nullable JsonValue raw(CodedInputStream in, Bounds bounds) throws IOException {
         byte[] json = {};
         for (int tag = in.readTag(); tag != 0; tag = in.readTag()) {
             if (tag == delimited(1)) {
@@ -157,13 +157,19 @@ final class Scalars {
                 UnknownFields.skip(in, tag);
             }
         }
-        return json.length == 0 ? null : Json.parse(json);
+        if (json.length == 0) {
+            return null;
+        }
+        JsonValue value = Json.parseBody(json);
+        bounds.count(value);
+        return value;
     }
 
-    private static JsonValue texts(CodedInputStream in) throws IOException {
+    private static JsonValue texts(CodedInputStream in, Bounds bounds) throws IOException {
         List<JsonValue> items = new ArrayList<>();
         for (int tag = in.readTag(); tag != 0; tag = in.readTag()) {
             if (tag == delimited(1)) {
+                bounds.count();
                 items.add(new JsonString(in.readStringRequireUtf8()));
             } else {
                 UnknownFields.skip(in, tag);

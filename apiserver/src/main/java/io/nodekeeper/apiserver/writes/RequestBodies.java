@@ -133,7 +133,10 @@ public final class RequestBodies {
         }
     }
 
-    /** Refuses a body that does not have the kind's types. */
+    /**
+     * Refuses an object that does not have the kind's types, or has more values than a body may have: patches could add as many again and
+     * again, and who reads the object needs memory for all.
+     */
     public static void check(Resource resource, JsonObject object, int code) {
         String kind = object.text("kind");
         String version = object.text("apiVersion");
@@ -152,6 +155,10 @@ public final class RequestBodies {
                     + wanted
                     + ": " + fault.get();
             throw new ApiException(code, code == 422 ? "Invalid" : "BadRequest", text);
+        }
+        if (Json.values(object) > Json.MAX_VALUES) {
+            throw new ApiException(
+                    413, "RequestEntityTooLarge", "the object would have more than " + Json.MAX_VALUES + " values");
         }
     }
 

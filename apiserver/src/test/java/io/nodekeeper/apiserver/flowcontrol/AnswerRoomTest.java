@@ -27,7 +27,7 @@ class AnswerRoomTest {
     private final TestServer server = new TestServer();
     private final ArrayDeque<Runnable> workers = new ArrayDeque<>();
     private final FlowController flow = new FlowController(
-            FlowControlOptions.DEFAULT, workers::add, server.loop, server.server.metrics(), info -> BYTES);
+            FlowControlOptions.DEFAULT, workers::add, server.loop, server.server.metrics(), info -> BYTES, true);
     private final List<Long> asked = new ArrayList<>();
     private final RequestOrigin full = new RequestOrigin() {
         @Override

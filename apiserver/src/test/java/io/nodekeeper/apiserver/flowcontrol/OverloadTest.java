@@ -7,6 +7,7 @@ import io.nodekeeper.apiserver.admission.DefaultTolerations;
 import io.nodekeeper.apiserver.authentication.Authenticator;
 import io.nodekeeper.apiserver.request.ApiResponse;
 import io.nodekeeper.apiserver.request.User;
+import io.nodekeeper.apiserver.testing.ChangedStore;
 import io.nodekeeper.apiserver.testing.TestServer;
 import io.nodekeeper.time.Randoms;
 import java.time.Duration;
@@ -243,6 +244,51 @@ class OverloadTest {
 
         // then no more than the 400 look
         assertThat(server.time.executed() - before).isLessThan(10_000);
+    }
+
+    @Test
+    void watchThatIsRefusedDoesNotAskTheStore() {
+        // given a store of several servers that does not tell its revision, for which 400 watches wait
+        List<CompletableFuture<Long>> asked = new ArrayList<>();
+        ApiServer remote = server.another(
+                ChangedStore.of(server.store, Map.of("alone", arguments -> false, "current", arguments -> {
+                    CompletableFuture<Long> current = new CompletableFuture<>();
+                    asked.add(current);
+                    return current;
+                })),
+                new Authenticator(Map.of()),
+                Runnable::run);
+        for (int i = 0; i < 400; i++) {
+            remote.handle(TestServer.request(
+                    TestServer.CONTROLLER, "GET", "/api/v1/nodes?watch=true", Map.of(), new byte[0]));
+        }
+        assertThat(asked).hasSize(400);
+
+        // when there is one more
+        CompletableFuture<ApiResponse> refused = remote.handle(
+                TestServer.request(TestServer.CONTROLLER, "GET", "/api/v1/nodes?watch=true", Map.of(), new byte[0]));
+
+        // then it is refused before it asks
+        assertThat(refused.join().status()).isEqualTo(429);
+        assertThat(asked).hasSize(400);
+    }
+
+    /** The work of a request goes on when its client does not wait any more. */
+    @Test
+    void requestThatIsTooLateKeepsItsSeatWhileItsWorkGoesOn() {
+        // given 400 reads that take three seconds, whose clients wait for 100 ms
+        List<CompletableFuture<ApiResponse>> late = new ArrayList<>();
+        for (int i = 0; i < 400; i++) {
+            late.add(server.send(TestServer.CONTROLLER, "GET", SLOW + "&timeout=100ms", Map.of(), ""));
+        }
+        server.time.advance(Duration.ofSeconds(1));
+        assertThat(late).allSatisfy(answer -> assertThat(answer.join().status()).isEqualTo(504));
+
+        // then there is no seat for another one until they have ended
+        assertThat(server.ask(TestServer.CONTROLLER, "GET", SLOW, "").status()).isEqualTo(429);
+        server.time.advance(Duration.ofSeconds(3));
+        assertThat(server.ask(TestServer.CONTROLLER, "GET", "/api/v1/nodes", "").status())
+                .isEqualTo(200);
     }
 
     @Test

@@ -168,6 +168,52 @@ class WorkerThreadsTest {
         assertAnswered(answer, 201);
     }
 
+    /** A small pod on a node whose object is large. */
+    private void podOnALargeNode() {
+        server.node("n1");
+        server.patch(
+                TestServer.MERGE,
+                NODES + "/n1",
+                "{\"metadata\":{\"annotations\":{\"a\":\"" + "x".repeat(20_000) + "\"}}}");
+        server.patch(
+                TestServer.MERGE,
+                NODES + "/n1/status",
+                "{\"status\":{\"addresses\":[{\"type\":\"InternalIP\",\"address\":\"10.0.0.1\"}]}}");
+        server.post("/api/v1/namespaces/default/pods", TestServer.pod("p", "n1"));
+        server.patch(
+                TestServer.MERGE, "/api/v1/namespaces/default/pods/p/status", "{\"status\":{\"phase\":\"Running\"}}");
+    }
+
+    @Test
+    void largeNodeOfALogIsReadByAWorker() {
+        podOnALargeNode();
+
+        CompletableFuture<ApiResponse> answer = send(threaded, "GET", "/api/v1/namespaces/default/pods/p/log");
+
+        assertThat(answer).isNotDone();
+        work();
+        assertAnswered(answer, 200);
+    }
+
+    @Test
+    void largeNodeThatIsAskedForTheUsageOfAPodIsReadByAWorker() {
+        // given a server that asks nodes
+        podOnALargeNode();
+        List<String> asked = new ArrayList<>();
+        threaded.readNodes((call, most) -> {
+            asked.add(call.host());
+            return new CompletableFuture<>();
+        });
+
+        // when the usage of the pod is asked for
+        send(threaded, "GET", "/apis/metrics.k8s.io/v1beta1/namespaces/default/pods/p");
+
+        // then its node is asked once a worker has read where it is
+        assertThat(asked).isEmpty();
+        step();
+        assertThat(asked).containsExactly("10.0.0.1");
+    }
+
     /** A check of its signature may take long. */
     @Test
     void requestForACertificateIsCheckedByAWorker() {

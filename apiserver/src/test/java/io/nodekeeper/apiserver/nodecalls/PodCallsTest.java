@@ -94,6 +94,17 @@ class PodCallsTest {
     }
 
     @Test
+    void theContainerIsCheckedBeforeTheNodeIsRead() {
+        server.post(PODS, TestServer.pod("lost", "n9"));
+
+        assertThat(server.get(PODS + "/lost/log?container=x").message())
+                .isEqualTo("container x is not valid for pod lost");
+        assertThat(server.get(PODS + "/lost/exec?container=x&command=ls").message())
+                .isEqualTo("container x is not valid for pod lost");
+        assertThat(server.get(PODS + "/lost/log").message()).isEqualTo("nodes \"n9\" not found");
+    }
+
+    @Test
     void aPodWithoutANodeHasAnEmptyLogAndNoStreams() {
         server.post(PODS, TestServer.pod("waiting", ""));
 

@@ -291,6 +291,21 @@ class ProtobufTest {
                 "outside the years 1 to 9999");
     }
 
+    /** Three fields of JSON with 100,000 values each, of which none is too much alone. */
+    @Test
+    void valuesOfJsonWithinAMessageCountTogether() {
+        String fields = "[" + "0,".repeat(99_999) + "0]";
+        V1.Namespace.Builder namespace = V1.Namespace.newBuilder();
+        for (int i = 0; i < 3; i++) {
+            namespace
+                    .getMetadataBuilder()
+                    .addManagedFieldsBuilder()
+                    .getFieldsV1Builder()
+                    .setRaw(ByteString.copyFromUtf8(fields));
+        }
+        refused(Envelopes.of("v1", "Namespace", namespace.build()), "the message has more than 250000 values");
+    }
+
     private static void refused(byte[] bytes, String why) {
         assertThatThrownBy(() -> Protobuf.decode(bytes))
                 .isInstanceOf(ProtobufException.class)

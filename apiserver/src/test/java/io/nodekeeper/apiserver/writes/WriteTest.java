@@ -820,4 +820,20 @@ class WriteTest {
                         "299 - \"unknown field \\\"spec.foo\\\"\"",
                         "299 - \"unknown field \\\"spec.bar\\\"\"");
     }
+
+    /** Each patch may have 250,000 values, and so may the object. */
+    @ParameterizedTest
+    @ValueSource(strings = {"application/merge-patch+json", "application/apply-patch+yaml"})
+    void objectDoesNotGrowBeyondTheValuesOfABodyByPatches(String type) {
+        server.post("/api/v1/namespaces/default/configmaps", "{\"metadata\":{\"name\":\"m\"}}");
+        String maps = "/api/v1/namespaces/default/configmaps/m";
+        List<Integer> statuses = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            String zeros = "[" + "0,".repeat(99_999) + "0]";
+            String body = "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"m\"},\"unknown" + i
+                    + "\":" + zeros + "}";
+            statuses.add(server.patch(type, maps + "?fieldManager=m" + i, body).status());
+        }
+        assertThat(statuses).containsExactly(200, 200, 413);
+    }
 }
