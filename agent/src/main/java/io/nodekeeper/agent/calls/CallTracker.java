@@ -138,16 +138,13 @@ public final class CallTracker implements ContainerRuntime {
     }
 
     private static boolean isUnreachable(Throwable cause) {
-        return cause instanceof RuntimeCallException error && error.code() == RuntimeCallException.Code.UNAVAILABLE;
-    }
-
-    private static boolean isNotSent(@Nullable Throwable cause) {
-        return cause instanceof RuntimeCallException error && error.code() == RuntimeCallException.Code.NOT_SENT;
+        return RuntimeCallException.isCode(cause, RuntimeCallException.Code.UNAVAILABLE);
     }
 
     private void settle(RuntimeCall<?> call, long start, @Nullable Throwable error) {
         Throwable cause = error == null ? null : Failures.cause(error);
-        if (cause instanceof CancellationException || isNotSent(cause)) {
+        if (cause instanceof CancellationException
+                || RuntimeCallException.isCode(cause, RuntimeCallException.Code.NOT_SENT)) {
             // The caller cancelled the call, or it was never sent: this says nothing about the runtime.
             return;
         }

@@ -170,7 +170,6 @@ final class FirstAnswers {
     }
 
     private static boolean isUnimplemented(Throwable error) {
-        return Failures.cause(error) instanceof RuntimeCallException refused
-                && refused.code() == RuntimeCallException.Code.UNIMPLEMENTED;
+        return RuntimeCallException.isCode(Failures.cause(error), RuntimeCallException.Code.UNIMPLEMENTED);
     }
 }

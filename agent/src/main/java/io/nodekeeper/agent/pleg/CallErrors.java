@@ -17,8 +17,7 @@ final class CallErrors {
     /** The answer; empty if the object of the call no longer exists. */
     static <T> CompletableFuture<Optional<T>> unlessNotFound(CompletableFuture<T> answer) {
         return answer.thenApply(Optional::of).exceptionallyCompose(error -> {
-            boolean gone = Failures.cause(error) instanceof RuntimeCallException refused
-                    && refused.code() == RuntimeCallException.Code.NOT_FOUND;
+            boolean gone = RuntimeCallException.isCode(Failures.cause(error), RuntimeCallException.Code.NOT_FOUND);
             return gone ? CompletableFuture.completedFuture(Optional.empty()) : CompletableFuture.failedFuture(error);
         });
     }

@@ -66,11 +66,7 @@ final class CallGroup {
         sent.add(own);
         own.whenComplete((value, error) -> {
             underWay--;
-            if (error == null) {
-                answer.complete(value);
-            } else {
-                answer.completeExceptionally(error);
-            }
+            Futures.complete(answer, value, error);
             proceed();
         });
     }

@@ -181,9 +181,9 @@ final class ContainerStopper {
 
     /** The same answer; that there is no such thing any more is as good as its end. */
     static CompletableFuture<RuntimeCall.Done> ignoringAbsence(CompletableFuture<RuntimeCall.Done> answer) {
-        return answer.exceptionallyCompose(error -> Failures.cause(error) instanceof RuntimeCallException refused
-                        && refused.code() == RuntimeCallException.Code.NOT_FOUND
-                ? CompletableFuture.completedFuture(RuntimeCall.Done.DONE)
-                : CompletableFuture.failedFuture(error));
+        return answer.exceptionallyCompose(
+                error -> RuntimeCallException.isCode(Failures.cause(error), RuntimeCallException.Code.NOT_FOUND)
+                        ? CompletableFuture.completedFuture(RuntimeCall.Done.DONE)
+                        : CompletableFuture.failedFuture(error));
     }
 }

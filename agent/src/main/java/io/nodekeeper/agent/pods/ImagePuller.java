@@ -85,8 +85,7 @@ final class ImagePuller {
      */
     private CompletableFuture<Optional<Image>> storedOrRemoved(String name) {
         return stored(name).exceptionallyCompose(error -> {
-            boolean tooLarge = Failures.cause(error) instanceof RuntimeCallException refused
-                    && refused.code() == RuntimeCallException.Code.TOO_LARGE;
+            boolean tooLarge = RuntimeCallException.isCode(Failures.cause(error), RuntimeCallException.Code.TOO_LARGE);
             return tooLarge ? remove(name, error) : CompletableFuture.failedFuture(error);
         });
     }

@@ -75,8 +75,7 @@ final class EventHints {
         }
         listener.ended();
         if (error != null
-                && Failures.cause(error) instanceof RuntimeCallException refused
-                && refused.code() == RuntimeCallException.Code.UNIMPLEMENTED) {
+                && RuntimeCallException.isCode(Failures.cause(error), RuntimeCallException.Code.UNIMPLEMENTED)) {
             log.info("The runtime does not support events; pods are still listed every second");
             return;
         }

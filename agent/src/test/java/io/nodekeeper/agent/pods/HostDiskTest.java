@@ -2,11 +2,7 @@ package io.nodekeeper.agent.pods;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.nodekeeper.time.BlockingCalls;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
@@ -14,7 +10,7 @@ import org.junit.jupiter.api.Test;
 class HostDiskTest {
     private static final Duration DEADLINE = Duration.ofMinutes(2);
 
-    private final Queue queue = new Queue();
+    private final HeldCalls queue = new HeldCalls();
     private final HostDisk disk = new HostDisk(queue, 2);
 
     @Test
@@ -58,7 +54,7 @@ class HostDiskTest {
     void shouldAskOnceForAllPodsWhetherAPlaceAnswers() {
         CompletableFuture<Boolean> first = disk.ask("/data", DEADLINE, () -> true);
         CompletableFuture<Boolean> second = disk.ask("/data", DEADLINE, () -> true);
-        assertThat(queue.work).hasSize(1);
+        assertThat(queue.work()).hasSize(1);
 
         queue.runAll();
 
@@ -101,36 +97,5 @@ class HostDiskTest {
         queue.runAll();
 
         assertThat(disk.call("u3", "volumes of c", DEADLINE, () -> "c")).isNotDone();
-    }
-
-    /** Work that waits until the test runs it. */
-    private static final class Queue implements BlockingCalls {
-        private final List<Runnable> work = new ArrayList<>();
-        private final List<CompletableFuture<?>> results = new ArrayList<>();
-
-        @Override
-        public <T> CompletableFuture<T> call(String what, Duration deadline, Callable<T> call) {
-            CompletableFuture<T> result = new CompletableFuture<>();
-            results.add(result);
-            work.add(() -> {
-                try {
-                    result.complete(call.call());
-                } catch (Exception e) {
-                    result.completeExceptionally(e);
-                }
-            });
-            return result;
-        }
-
-        private void runAll() {
-            List<Runnable> all = List.copyOf(work);
-            work.clear();
-            all.forEach(Runnable::run);
-        }
-
-        /** The deadline of all calls passes. */
-        private void giveUp() {
-            List.copyOf(results).forEach(result -> result.completeExceptionally(new IllegalStateException("late")));
-        }
     }
 }

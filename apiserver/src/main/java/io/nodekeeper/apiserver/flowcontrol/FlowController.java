@@ -16,6 +16,8 @@ import io.nodekeeper.apiserver.request.ApiResponse;
 import io.nodekeeper.apiserver.request.RequestOrigin;
 import io.nodekeeper.apiserver.request.RequestTarget;
 import io.nodekeeper.apiserver.request.User;
+import io.nodekeeper.apiserver.storage.Codec;
+import io.nodekeeper.time.Futures;
 import io.nodekeeper.time.GoDuration;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
@@ -40,10 +42,7 @@ public final class FlowController {
     private static final Set<String> LEADERS = Set.of("system:kube-controller-manager", "system:kube-scheduler");
     private static final String SYSTEM_ACCOUNTS = Binding.ACCOUNT_PREFIX + "kube-system:";
 
-    /** The bytes of the body and the stored object from which a request runs outside the event loops. */
-    private static final int HEAVY = 16 << 10;
-
-    /** The same for a body in YAML, which takes several times as long to parse as JSON. */
+    /** As {@link Codec#LARGE}, for a body in YAML, which takes several times as long to parse as JSON. */
     private static final int HEAVY_YAML = 4 << 10;
 
     /**
@@ -174,12 +173,12 @@ public final class FlowController {
             boolean get = info.verb().equals("get");
             // A plain get only copies the stored object, which counts as a part of parsing it.
             long bytes = request.body().length + stored / (get && Media.isPlain(request) ? EXPANSION : 1);
-            boolean large = bytes >= HEAVY
+            boolean large = bytes >= Codec.LARGE
                     || (LONG.contains(info.resource().get().group()) && !ServerMetrics.isRead(info))
                     || (request.body().length >= HEAVY_YAML && YAML_TYPES.contains(request.contentType()));
             effort = large ? Effort.LARGE : Effort.LIGHT;
             weight = large ? bytes * EXPANSION : 0;
-            shown = get && stored >= HEAVY && showsWhole(info, request) ? stored : 0;
+            shown = get && stored >= Codec.LARGE && showsWhole(info, request) ? stored : 0;
         }
         return enter(new Call(info, user, origin, deadline, now + longest.toNanos(), effort, weight, shown, work));
     }
@@ -295,11 +294,7 @@ public final class FlowController {
         }
         done.whenComplete((response, error) -> {
             leave(call);
-            if (error == null) {
-                call.answer.complete(response);
-            } else {
-                call.answer.completeExceptionally(error);
-            }
+            Futures.complete(call.answer, response, error);
             release(call);
         });
     }

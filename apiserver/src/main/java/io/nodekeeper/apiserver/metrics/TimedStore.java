@@ -10,6 +10,7 @@ import io.nodekeeper.store.Store;
 import io.nodekeeper.store.StoreKeys;
 import io.nodekeeper.store.Usage;
 import io.nodekeeper.time.Clock;
+import io.nodekeeper.time.Futures;
 import io.prometheus.metrics.core.datapoints.DistributionDataPoint;
 import io.prometheus.metrics.core.metrics.Histogram;
 import java.util.Map;
@@ -52,11 +53,7 @@ final class TimedStore implements Store {
             Kind kind = new Kind(operation, TYPES.getOrDefault(StoreKeys.resource(key), "other"));
             series.computeIfAbsent(kind, first -> durations.labelValues(first.operation, first.type))
                     .observe((clock.nanoTime() - began) / 1e9);
-            if (error == null) {
-                result.complete(value);
-            } else {
-                result.completeExceptionally(error);
-            }
+            Futures.complete(result, value, error);
         });
         return result;
     }

@@ -87,7 +87,7 @@ final class UnreadEvents {
         Map.Entry<String, Long> most =
                 unread.entrySet().stream().max(Map.Entry.comparingByValue()).orElse(null);
         if (most == null) {
-            shed(false);
+            ended();
             return;
         }
         List<Watch> ended = slow.getOrDefault(most.getKey(), List.of());
@@ -102,13 +102,13 @@ final class UnreadEvents {
         for (Watch watch : ended) {
             watch.disconnect(() -> {
                 if (open.decrementAndGet() == 0) {
-                    shed(false);
+                    ended();
                 }
             });
         }
     }
 
-    private synchronized void shed(boolean now) {
-        shedding = now;
+    private synchronized void ended() {
+        shedding = false;
     }
 }

@@ -4,6 +4,7 @@ import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.catalogue.Resources;
 import io.nodekeeper.apiserver.registry.Resource;
+import io.nodekeeper.apiserver.storage.Codec;
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.store.Store;
 import java.util.concurrent.CompletableFuture;
@@ -11,9 +12,6 @@ import java.util.concurrent.Executor;
 
 /** Reads the objects of a request that a node answers: its Node, and the pod that it is about. */
 public final class NodeObject {
-    /** From this size on, decoding takes long enough to delay the other requests of a connection's thread. */
-    private static final int LARGE = 16 << 10;
-
     private NodeObject() {}
 
     /**
@@ -30,7 +28,7 @@ public final class NodeObject {
 
     /** The object of {@code resource} in {@code entry}, whose value is in memory. A large one is decoded in the {@code turn} of who asks. */
     public static CompletableFuture<JsonObject> decoded(Resource resource, Entry entry, Executor turn) {
-        return entry.length() < LARGE
+        return entry.length() < Codec.LARGE
                 ? CompletableFuture.completedFuture(resource.codec().decode(entry))
                 : CompletableFuture.supplyAsync(() -> resource.codec().decode(entry), turn);
     }

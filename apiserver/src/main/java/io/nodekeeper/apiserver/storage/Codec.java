@@ -35,6 +35,12 @@ public class Codec {
      */
     private static final int MAX_DEPTH = 100;
 
+    /**
+     * From this many bytes on, objects and bodies are not parsed on the thread of a connection: it takes long enough to delay the thread's
+     * other requests.
+     */
+    public static final int LARGE = 16 << 10;
+
     private static final byte[] ITEM_HEAD = "{\"metadata\":{".getBytes(StandardCharsets.UTF_8);
 
     private final byte[] head;

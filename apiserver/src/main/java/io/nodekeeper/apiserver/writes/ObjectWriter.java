@@ -152,7 +152,7 @@ final class ObjectWriter {
         Resource resource = write.resource();
         Attempt patches = changing(write, old -> {
             JsonObject patched = patch.apply(old);
-            RequestBodies.check(resource, patched, 422);
+            RequestBodies.checkChanged(resource, patched);
             JsonObject asked = RequestBodies.normalized(resource, patched);
             checkPatched(write, old, asked);
             return asked;
@@ -204,7 +204,7 @@ final class ObjectWriter {
                 throw applied.refusal();
             }
             JsonObject asked = complete.apply(applied.object());
-            RequestBodies.check(write.resource(), asked, 422);
+            RequestBodies.checkChanged(write.resource(), asked);
             checkPatched(write, old, asked);
             checkVersion(write, entry, asked);
             return store(write, entry, old, FieldOwnership.with(next(write, old, asked), applied.owners()));

@@ -134,9 +134,18 @@ public final class RequestBodies {
     }
 
     /**
-     * Refuses an object that does not have the kind's types, or has more values than a body may have: patches could add as many again and
-     * again, and who reads the object needs memory for all.
+     * Refuses a changed object that does not have the kind's types, or has more values than a body may have: patches could add as many again
+     * and again, and who reads the object needs memory for all.
      */
+    static void checkChanged(Resource resource, JsonObject object) {
+        check(resource, object, 422);
+        if (Json.values(object) > Json.MAX_VALUES) {
+            throw new ApiException(
+                    413, "RequestEntityTooLarge", "the object would have more than " + Json.MAX_VALUES + " values");
+        }
+    }
+
+    /** Refuses a body that does not have the kind's types. */
     public static void check(Resource resource, JsonObject object, int code) {
         String kind = object.text("kind");
         String version = object.text("apiVersion");
@@ -155,10 +164,6 @@ public final class RequestBodies {
                     + wanted
                     + ": " + fault.get();
             throw new ApiException(code, code == 422 ? "Invalid" : "BadRequest", text);
-        }
-        if (Json.values(object) > Json.MAX_VALUES) {
-            throw new ApiException(
-                    413, "RequestEntityTooLarge", "the object would have more than " + Json.MAX_VALUES + " values");
         }
     }
 

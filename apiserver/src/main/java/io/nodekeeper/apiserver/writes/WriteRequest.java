@@ -3,6 +3,7 @@ package io.nodekeeper.apiserver.writes;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.registry.Resource;
 import io.nodekeeper.apiserver.request.RequestTarget;
+import io.nodekeeper.apiserver.storage.Codec;
 import io.nodekeeper.store.Entry;
 import io.nodekeeper.time.Futures;
 import java.util.List;
@@ -31,9 +32,6 @@ public record WriteRequest(
         Executor turn,
         String manager,
         boolean patches) {
-    /** Objects of this many bytes are not parsed on the threads of connections, as bodies of that length. */
-    private static final int LARGE = 16 << 10;
-
     /** A write by the server itself, or one without field ownership. */
     public WriteRequest(
             Resource resource,
@@ -50,7 +48,7 @@ public record WriteRequest(
      */
     public <T> CompletableFuture<T> parsing(List<Entry> entries, Supplier<CompletableFuture<T>> work) {
         boolean light = entries.stream().allMatch(Entry::atHand)
-                && entries.stream().mapToLong(Entry::length).sum() < LARGE;
+                && entries.stream().mapToLong(Entry::length).sum() < Codec.LARGE;
         return light ? work.get() : Futures.startOn(turn, work);
     }
 

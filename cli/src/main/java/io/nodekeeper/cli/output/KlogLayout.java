@@ -12,7 +12,8 @@ import java.util.regex.Pattern;
 
 /**
  * Formats log lines as klog does, with the module instead of the source file: {@code I1121 09:07:17.123456 agent]
- * message}. A message is one line, whatever it quotes, so that nobody else can write lines. Thread-safe.
+ * message}. Each message takes one line. Line ends in quoted text are replaced, so that it cannot imitate other log
+ * lines. Thread-safe.
  */
 public final class KlogLayout extends LayoutBase<ILoggingEvent> {
     private static final String CONTROLLER = "io.nodekeeper.controller.";

@@ -3,6 +3,7 @@ package io.nodekeeper.client.events;
 import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.ResourceType;
+import io.nodekeeper.api.Texts;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.PatchType;
@@ -62,8 +63,6 @@ public final class ApiEventRecorder implements EventRecorder {
     /** Kubernetes' limit for notes of events. Messages contain names of images, which have none. */
     private static final int LONGEST_MESSAGE = 1_024;
 
-    private static final String ELLIPSIS = "...";
-
     private static final Backoff RETRY = new Backoff(Duration.ofSeconds(1), Duration.ofSeconds(10));
     /** The namespace for events of objects without a namespace, as in Kubernetes. */
     private static final String DEFAULT_NAMESPACE = "default";
@@ -119,17 +118,9 @@ public final class ApiEventRecorder implements EventRecorder {
     }
 
     private void record(ObjectRef about, String type, String reason, String message, String source) {
-        EventCorrelator.Input event = new EventCorrelator.Input(about, type, reason, cut(message), source);
+        EventCorrelator.Input event =
+                new EventCorrelator.Input(about, type, reason, Texts.cut(message, LONGEST_MESSAGE, "..."), source);
         loop.execute(() -> accept(event));
-    }
-
-    private static String cut(String message) {
-        if (message.length() <= LONGEST_MESSAGE) {
-            return message;
-        }
-        int end = LONGEST_MESSAGE - ELLIPSIS.length();
-        // Half of a character could not be written.
-        return message.substring(0, Character.isHighSurrogate(message.charAt(end - 1)) ? end - 1 : end) + ELLIPSIS;
     }
 
     /** The number of Event objects that wait to be written; on the loop. */

@@ -2,8 +2,8 @@ package io.nodekeeper.controller.explain;
 
 import io.nodekeeper.api.Condition;
 import io.nodekeeper.api.KubeTime;
+import io.nodekeeper.api.Texts;
 import io.nodekeeper.api.json.JsonObject;
-import io.nodekeeper.controller.history.Decision;
 import io.nodekeeper.controller.observer.Ages;
 import java.time.Instant;
 import java.util.Optional;
@@ -33,9 +33,9 @@ record ReadyChange(String was, Report now, Optional<Report> notReady, int count)
     record Report(String status, String reason, String message, Optional<Instant> since) {
         private static Report of(Condition condition) {
             return new Report(
-                    Decision.cut(condition.status(), LONGEST_STATUS),
-                    Decision.cut(condition.reason(), LONGEST_REASON),
-                    Decision.cut(condition.message(), LONGEST_MESSAGE),
+                    Texts.cut(condition.status(), LONGEST_STATUS),
+                    Texts.cut(condition.reason(), LONGEST_REASON),
+                    Texts.cut(condition.message(), LONGEST_MESSAGE),
                     condition.lastTransitionTime());
         }
 
@@ -54,7 +54,7 @@ record ReadyChange(String was, Report now, Optional<Report> notReady, int count)
     static ReadyChange of(String was, Condition condition) {
         Report report = Report.of(condition);
         return new ReadyChange(
-                Decision.cut(was, LONGEST_STATUS), report, Optional.of(report).filter(unwell -> !unwell.isReady()), 1);
+                Texts.cut(was, LONGEST_STATUS), report, Optional.of(report).filter(unwell -> !unwell.isReady()), 1);
     }
 
     /** These changes and the next one, as one. */

@@ -1,6 +1,7 @@
 package io.nodekeeper.controller.history;
 
 import io.nodekeeper.api.KubeTime;
+import io.nodekeeper.api.Texts;
 import io.nodekeeper.api.json.JsonMemory;
 import io.nodekeeper.api.json.JsonObject;
 import java.time.Instant;
@@ -37,20 +38,10 @@ public record Decision(Instant at, String node, String uid, String kind, String 
      */
     public Decision {
         at = at.truncatedTo(ChronoUnit.MICROS);
-        text = cut(text, LONGEST_TEXT);
+        text = Texts.cut(text, LONGEST_TEXT);
         if (JsonMemory.of(details) > MOST_DETAILS) {
             details = JsonObject.EMPTY.with("omitted", "details that are too long");
         }
-    }
-
-    /** At most {@code longest} characters of {@code text}; an ellipsis shows where it was cut. */
-    public static String cut(String text, int longest) {
-        if (text.length() <= longest) {
-            return text;
-        }
-        int end = longest - 1;
-        // Half of a character could not be stored.
-        return text.substring(0, Character.isHighSurrogate(text.charAt(end - 1)) ? end - 1 : end) + "…";
     }
 
     /** About how many bytes of memory it takes; names and kind do not count, because other objects share them. */

@@ -11,9 +11,7 @@ import org.jspecify.annotations.Nullable;
 final class FairMember {
     /** Its newest state. */
     ZoneNode node;
-    /** Whether it may get a taint. */
-    boolean permitted;
-    /** Ends the permission. */
+    /** Ends its permission to get a taint, if it has one. */
     Loop.@Nullable Timer permit;
     /** Whether its taints must be removed first. */
     boolean strip;

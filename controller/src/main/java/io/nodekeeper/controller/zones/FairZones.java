@@ -175,7 +175,7 @@ public final class FairZones implements Zones {
         if (stripAll || member.strip) {
             return NoExecute.STRIP;
         }
-        return member.permitted ? NoExecute.ADD : NoExecute.FOLLOW;
+        return member.permit != null ? NoExecute.ADD : NoExecute.FOLLOW;
     }
 
     @Override
@@ -255,7 +255,7 @@ public final class FairZones implements Zones {
     }
 
     private void want(NodeHealth health, FairMember member, FairQueue.Place place) {
-        if (member.permitted || member.queued) {
+        if (member.permit != null || member.queued) {
             return;
         }
         long wait = place.since() + wait(member).toNanos() - now();
@@ -285,7 +285,7 @@ public final class FairZones implements Zones {
 
     private void unwant(NodeHealth health, FairMember member) {
         unqueue(member);
-        if (member.permitted) {
+        if (member.permit != null) {
             if (!member.node.tainted()) {
                 zone(member.node.zone()).queue.giveBack();
             }
@@ -386,7 +386,6 @@ public final class FairZones implements Zones {
             FairMember member = members.get(health);
             if (member != null) {
                 member.queued = false;
-                member.permitted = true;
                 zone.permits.put(health, member);
                 member.permit = loop.schedule(PERMIT, () -> expired(health, member));
                 log.debug(
@@ -421,13 +420,12 @@ public final class FairZones implements Zones {
     }
 
     private void withdraw(NodeHealth health, FairMember member) {
-        if (!member.permitted) {
+        Loop.Timer permit = member.permit;
+        if (permit == null) {
             return;
         }
-        member.permitted = false;
-        if (member.permit != null) {
-            member.permit.cancel();
-        }
+        permit.cancel();
+        member.permit = null;
         String key = member.node.zone();
         Zone zone = zone(key);
         boolean waited = !zone.hasPermit();

@@ -1,5 +1,6 @@
 package io.nodekeeper.cri.endpoint;
 
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.cri.ContainerEvent;
 import io.nodekeeper.cri.ContainerRuntime;
 import io.nodekeeper.cri.GrpcRuntime;
@@ -7,11 +8,11 @@ import io.nodekeeper.cri.RuntimeCall;
 import io.nodekeeper.cri.RuntimeCallException;
 import io.nodekeeper.cri.RuntimeVersion;
 import io.nodekeeper.cri.docker.DockerRuntime;
+import io.nodekeeper.time.Futures;
 import io.nodekeeper.time.Loop;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -94,19 +95,12 @@ public final class DetectedRuntime implements ContainerRuntime, AutoCloseable {
     }
 
     private static <T> void follow(CompletableFuture<T> source, CompletableFuture<T> result) {
-        source.whenComplete((value, error) -> {
-            if (error == null) {
-                result.complete(value);
-            } else {
-                result.completeExceptionally(error);
-            }
-        });
+        source.whenComplete((value, error) -> Futures.complete(result, value, error));
         result.whenComplete((value, error) -> source.cancel(true));
     }
 
     private static boolean isUnreadable(Throwable error) {
-        Throwable cause = error instanceof CompletionException && error.getCause() != null ? error.getCause() : error;
-        return cause instanceof RuntimeCallException refused && refused.code() == RuntimeCallException.Code.UNREADABLE;
+        return RuntimeCallException.isCode(Failures.cause(error), RuntimeCallException.Code.UNREADABLE);
     }
 
     /** Whether Docker Engine listens there, from the last question or a new one. */

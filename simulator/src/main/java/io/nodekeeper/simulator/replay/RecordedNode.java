@@ -2,6 +2,7 @@ package io.nodekeeper.simulator.replay;
 
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.Node;
+import io.nodekeeper.api.Texts;
 import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonValue;
@@ -79,11 +80,6 @@ public final class RecordedNode {
     }
 
     private static String cut(String text) {
-        if (text.length() <= LONGEST_WORD) {
-            return text;
-        }
-        // Half of a character could not be written.
-        boolean half = Character.isHighSurrogate(text.charAt(LONGEST_WORD - 1));
-        return text.substring(0, half ? LONGEST_WORD - 1 : LONGEST_WORD);
+        return Texts.cut(text, LONGEST_WORD, "");
     }
 }

@@ -21,7 +21,7 @@ import java.util.Optional;
  */
 public final class VerdictLog implements Sights {
     private final Clock clock;
-    /** Whether what is seen first of a node was sent before, nobody knows when. */
+    /** Whether the cluster ran before this log began. Then it is unknown when the first state of a node was sent. */
     private final boolean isRunning;
 
     private final long began;

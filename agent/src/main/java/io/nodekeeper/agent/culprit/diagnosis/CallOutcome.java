@@ -43,8 +43,7 @@ public record CallOutcome(RuntimeCall<?> call, long askedAt, Duration took, Kind
     /** A call that failed. */
     public static CallOutcome failed(RuntimeCall<?> call, long askedAt, Duration took, Throwable error) {
         Throwable cause = Failures.cause(error);
-        boolean unreachable = cause instanceof RuntimeCallException refused
-                && refused.code() == RuntimeCallException.Code.UNAVAILABLE;
+        boolean unreachable = RuntimeCallException.isCode(cause, RuntimeCallException.Code.UNAVAILABLE);
         Kind kind = RuntimeCallException.isTimeout(cause) ? Kind.LATE : unreachable ? Kind.UNREACHABLE : Kind.REFUSED;
         return new CallOutcome(call, askedAt, took, kind, Failures.text(error));
     }

@@ -107,7 +107,7 @@ final class LogFiles {
         Files.delete(file);
     }
 
-    /** What takes longer than it may must end: it holds a thread, and nobody waits for it any more. */
+    /** Ends work that its caller has given up. It would go on to hold a thread. */
     private static void checkGoesOn(Path file) throws IOException {
         if (Thread.currentThread().isInterrupted()) {
             throw new InterruptedIOException(file + ": given up");

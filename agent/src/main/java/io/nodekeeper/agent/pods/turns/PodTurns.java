@@ -83,13 +83,7 @@ public final class PodTurns {
             }
             CompletableFuture<T> made = Futures.start(call);
             answer.whenComplete((value, error) -> made.cancel(true));
-            made.whenComplete((value, error) -> {
-                if (error == null) {
-                    answer.complete(value);
-                } else {
-                    answer.completeExceptionally(error);
-                }
-            });
+            made.whenComplete((value, error) -> Futures.complete(answer, value, error));
         }
 
         private void end() {

@@ -84,11 +84,7 @@ public final class StartTurns {
             timer = loop.schedule(PATIENCE, this::end);
             Futures.start(call).whenComplete((value, error) -> {
                 end();
-                if (error == null) {
-                    answer.complete(value);
-                } else {
-                    answer.completeExceptionally(error);
-                }
+                Futures.complete(answer, value, error);
             });
         }
 

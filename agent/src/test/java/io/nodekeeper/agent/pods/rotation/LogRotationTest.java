@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.nodekeeper.agent.config.ContainerLogConfig;
 import io.nodekeeper.agent.pods.AtOnce;
+import io.nodekeeper.agent.pods.HeldCalls;
 import io.nodekeeper.cri.FakeRuntime;
 import io.nodekeeper.cri.RuntimeCallException;
 import io.nodekeeper.time.BlockingCalls;
@@ -16,10 +17,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
-import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.BeforeEach;
@@ -128,7 +126,7 @@ class LogRotationTest {
                 .isZero();
         round();
         assertThat(names(log)).containsExactly("0.log.20251231-000000", "0.log.20260101-000000");
-        Thread thread = Thread.ofPlatform().start(compression.work());
+        Thread thread = Thread.ofPlatform().start(compression.work().getFirst());
         try (OutputStream writer = Files.newOutputStream(pipe)) {
             // when its deadline passes
             compression.giveUp();
@@ -189,35 +187,6 @@ class LogRotationTest {
                 new AtOnce(),
                 compression,
                 loop);
-    }
-
-    /** The test says when calls begin, and when their deadlines pass. */
-    private static final class HeldCalls implements BlockingCalls {
-        private final List<Runnable> work = new ArrayList<>();
-        private final List<CompletableFuture<?>> results = new ArrayList<>();
-
-        @Override
-        public <T> CompletableFuture<T> call(String what, Duration deadline, Callable<T> call) {
-            CompletableFuture<T> result = new CompletableFuture<>();
-            results.add(result);
-            work.add(() -> {
-                try {
-                    result.complete(call.call());
-                } catch (Exception e) {
-                    result.completeExceptionally(e);
-                }
-            });
-            return result;
-        }
-
-        /** The first call. */
-        private Runnable work() {
-            return work.getFirst();
-        }
-
-        private void giveUp() {
-            results.forEach(result -> result.completeExceptionally(new IllegalStateException("late")));
-        }
     }
 
     @Test

@@ -95,8 +95,7 @@ public final class PodUpdates {
     }
 
     private static void gates(FieldCheck spec, JsonObject before) {
-        Set<String> known = new HashSet<>();
-        before.array("schedulingGates").items().forEach(gate -> known.add(Json.identity(gate)));
+        Set<String> known = identities(before.array("schedulingGates"));
         spec.value().array("schedulingGates").items().stream()
                 .filter(gate -> !known.contains(Json.identity(gate)))
                 .forEach(gate -> spec.forbidden(
