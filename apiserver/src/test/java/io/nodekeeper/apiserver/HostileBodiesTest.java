@@ -6,6 +6,7 @@ import io.nodekeeper.apiserver.HostileBodies.Member;
 import io.nodekeeper.apiserver.testing.TestServer;
 import io.nodekeeper.apiserver.testing.TestServer.Answer;
 import java.lang.management.ManagementFactory;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -22,13 +23,35 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Isolated("It measures processor time, and large bodies fill the heap.")
 @Tag("long")
 class HostileBodiesTest {
-    /** Processor time in ms below which ratios are noise, and the absolute limit of any request. */
+    /** Processor time in ms below which ratios are noise. */
     private static final double NOISE = 250;
-
-    private static final double MOST = 4_000;
+    /** What {@link #work} takes, in ms, on the processor for which the absolute limit was chosen. */
+    private static final double WORK = 300;
+    /** The absolute limit of any request in ms, as much higher as this processor is slower. */
+    private static final double MOST = 4_000 * slowness();
 
     static Stream<Member> members() {
         return HostileBodies.all().stream();
+    }
+
+    /** How many times as long as {@link #WORK} this processor takes; at least 1. */
+    private static double slowness() {
+        // In the first ones it is compiled.
+        double millis = Math.min(Math.min(work(), work()), work());
+        System.out.printf("hostile bodies: the reference work takes %.0f ms%n", millis);
+        return Math.max(1, millis / WORK);
+    }
+
+    /** The processor time in ms of work like that of a request: texts are made, and found in a map. */
+    private static double work() {
+        var threads = ManagementFactory.getThreadMXBean();
+        long began = threads.getCurrentThreadCpuTime();
+        Map<String, Integer> counts = new HashMap<>();
+        for (int i = 0; i < 2_000_000; i++) {
+            counts.merge("text number " + i % 100_000, 1, Integer::sum);
+        }
+        assertThat(counts).hasSize(100_000);
+        return (threads.getCurrentThreadCpuTime() - began) / 1e6;
     }
 
     /** The processor time of the request in ms, and the response. */

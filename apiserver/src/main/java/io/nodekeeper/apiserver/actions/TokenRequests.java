@@ -149,7 +149,19 @@ public final class TokenRequests implements Action {
             throw ApiException.badRequest("cannot bind token for serviceaccount \"" + target.name()
                     + "\" to pod running with different serviceaccount name.");
         }
-        return new TokenClaims.Bound(kind, name, known);
+        return new TokenClaims.Bound(kind, name, known, pod ? node(object) : Optional.empty());
+    }
+
+    private Optional<TokenClaims.Node> node(JsonObject pod) {
+        String name = pod.object("spec").text("nodeName");
+        if (name.isEmpty()) {
+            return Optional.empty();
+        }
+        String uid = store.get(Resources.NODES.key("", name))
+                .map(entry ->
+                        Resources.NODES.codec().decode(entry).object("metadata").text("uid"))
+                .orElse("");
+        return Optional.of(new TokenClaims.Node(name, uid));
     }
 
     private static JsonObject answer(JsonObject body, TokenClaims claims, String token, long seconds) {

@@ -29,7 +29,7 @@ public final class ServiceAccounts {
     /** The most tokens whose signature is remembered: more than the pods that call at the same time. Usual ones take about 10 MB. */
     private static final int REMEMBERED = 10_000;
 
-    /** The most characters of a remembered token, twice those with the longest names: so even those take 100 MB at most. */
+    /** The most characters of a remembered token, far more than those with the longest names have: so even those take 100 MB at most. */
     private static final int LONGEST = 4_096;
 
     /** From so many on audiences are compared by their hash; most tokens have one. */
@@ -206,6 +206,12 @@ public final class ServiceAccounts {
         claims.bound().filter(object -> object.kind().equals("Pod")).ifPresent(pod -> {
             extra.put("authentication.kubernetes.io/pod-name", List.of(pod.name()));
             extra.put("authentication.kubernetes.io/pod-uid", List.of(pod.uid()));
+            pod.node().ifPresent(node -> {
+                extra.put("authentication.kubernetes.io/node-name", List.of(node.name()));
+                if (!node.uid().isEmpty()) {
+                    extra.put("authentication.kubernetes.io/node-uid", List.of(node.uid()));
+                }
+            });
         });
         return User.authenticated(claims.user(), claims.accountUid(), claims.groups(), extra);
     }

@@ -40,8 +40,17 @@ public record TokenClaims(
      * @param kind {@code Pod} or {@code Secret}
      * @param name its name
      * @param uid its UID
+     * @param node the node of a pod when the token was issued; empty if it had none yet
      */
-    public record Bound(String kind, String name, String uid) {}
+    public record Bound(String kind, String name, String uid, Optional<Node> node) {}
+
+    /**
+     * The node of a pod.
+     *
+     * @param name its name
+     * @param uid its UID; empty if there was no such object
+     */
+    public record Node(String name, String uid) {}
 
     /** Copies {@code audiences}. */
     public TokenClaims {
@@ -63,6 +72,7 @@ public record TokenClaims(
         JsonObject.Builder kubernetes = JsonObject.builder().put("namespace", namespace);
         bound.ifPresent(object ->
                 kubernetes.put(object.kind.equals("Pod") ? "pod" : "secret", reference(object.name, object.uid)));
+        bound.flatMap(Bound::node).ifPresent(node -> kubernetes.put("node", reference(node.name, node.uid)));
         return Json.writeBytes(JsonObject.builder()
                 .put("aud", JsonArray.ofStrings(audiences))
                 .put("exp", expires.getEpochSecond())
@@ -80,7 +90,7 @@ public record TokenClaims(
     }
 
     private static JsonObject reference(String name, String uid) {
-        return JsonObject.builder().put("name", name).put("uid", uid).build();
+        return JsonObject.builder().put("name", name).putUnlessEmpty("uid", uid).build();
     }
 
     /** Parses the body of a token of {@code issuer}; empty if it is not a service account token. */
@@ -115,8 +125,15 @@ public record TokenClaims(
     private static Optional<Bound> bound(JsonObject kubernetes, String field, String kind) {
         JsonObject object = kubernetes.object(field);
         return kubernetes.has(field)
-                ? Optional.of(new Bound(kind, object.text("name"), object.text("uid")))
+                ? Optional.of(new Bound(kind, object.text("name"), object.text("uid"), node(kubernetes)))
                 : Optional.empty();
+    }
+
+    private static Optional<Node> node(JsonObject kubernetes) {
+        JsonObject node = kubernetes.object("node");
+        return node.text("name").isEmpty()
+                ? Optional.empty()
+                : Optional.of(new Node(node.text("name"), node.text("uid")));
     }
 
     /** A missing or out-of-range time makes a token expired. */

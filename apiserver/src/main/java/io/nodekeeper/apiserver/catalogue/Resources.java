@@ -51,6 +51,8 @@ public final class Resources {
                     "spec.restartPolicy", at("spec", "restartPolicy"),
                     "spec.schedulerName", at("spec", "schedulerName"),
                     "spec.serviceAccountName", at("spec", "serviceAccountName"),
+                    "spec.hostNetwork",
+                            pod -> Boolean.toString(pod.object("spec").bool("hostNetwork")),
                     "status.phase", at("status", "phase"),
                     "status.podIP", at("status", "podIP"),
                     "status.podIPs", at("status", "podIP"),

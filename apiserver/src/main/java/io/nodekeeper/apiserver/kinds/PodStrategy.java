@@ -7,6 +7,7 @@ import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.schema.Schema;
 import io.nodekeeper.apiserver.authorization.node.NodeGraph;
 import io.nodekeeper.apiserver.fields.ObjectFields;
+import io.nodekeeper.apiserver.pods.AffinityLabels;
 import io.nodekeeper.apiserver.pods.PodDefaults;
 import io.nodekeeper.apiserver.pods.PriorityAdmission;
 import io.nodekeeper.apiserver.pods.validation.AppArmor;
@@ -26,7 +27,7 @@ public final class PodStrategy implements Strategy {
 
     @Override
     public JsonObject prepareCreate(JsonObject object, Instant now) {
-        JsonObject pod = AppArmor.synced(object.update("spec", PodDefaults::podSpec));
+        JsonObject pod = AppArmor.synced(AffinityLabels.merged(object).update("spec", PodDefaults::podSpec));
         return pod.with(
                 "status",
                 JsonObject.builder()
@@ -41,11 +42,17 @@ public final class PodStrategy implements Strategy {
         JsonObject before = old.object("spec");
         JsonObject pod = object.object("spec").equals(before)
                 ? object
-                : object.update("spec", spec -> PodDefaults.podSpec(PriorityAdmission.kept(spec, before)));
+                : object.update(
+                        "spec", spec -> changed(PodDefaults.podSpec(PriorityAdmission.kept(spec, before)), before));
         String quality = old.object("status").text("qosClass");
         return quality.isEmpty() || pod.object("status").isEmpty()
                 ? pod
                 : pod.update("status", status -> ObjectFields.text(status, "qosClass", quality));
+    }
+
+    /** {@code spec}, or {@code before} if both mean the same. */
+    private static JsonObject changed(JsonObject spec, JsonObject before) {
+        return PodUpdates.isSame(spec, before) ? before : spec;
     }
 
     @Override

@@ -9,9 +9,7 @@ import io.netty.handler.codec.http.HttpDecoderConfig;
 import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.codec.http.HttpServerKeepAliveHandler;
 import io.netty.handler.codec.http2.Http2FrameCodec;
-import io.netty.handler.codec.http2.Http2FrameCodecBuilder;
 import io.netty.handler.codec.http2.Http2MultiplexHandler;
-import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.http2.Http2StreamFrameToHttpObjectCodec;
 import io.netty.handler.flush.FlushConsolidationHandler;
 import io.netty.handler.ssl.ApplicationProtocolNames;
@@ -19,6 +17,8 @@ import io.netty.handler.ssl.ApplicationProtocolNegotiationHandler;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.ReferenceCountUtil;
 import io.nodekeeper.apiserver.netty.connections.Connections;
+import io.nodekeeper.apiserver.netty.http2.FrameMeter;
+import io.nodekeeper.apiserver.netty.http2.StreamsCodec;
 import io.nodekeeper.apiserver.request.ClientCertificate;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
@@ -86,19 +86,13 @@ final class Negotiation extends ApplicationProtocolNegotiationHandler {
     }
 
     private void streams(ChannelPipeline pipeline, Optional<ClientCertificate> certificate) {
-        // The codec limits resets, empty data, headers, continuations and its own responses to settings and pings. The
-        // meter before it limits all useless frames.
-        Http2FrameCodec codec = Http2FrameCodecBuilder.forServer()
-                .initialSettings(Http2Settings.defaultSettings()
-                        .maxConcurrentStreams(STREAMS)
-                        .maxHeaderListSize(LINE_BYTES))
-                .gracefulShutdownTimeoutMillis(drain.toMillis())
-                .build();
+        FrameMeter meter = new FrameMeter();
+        Http2FrameCodec codec = StreamsCodec.of(meter, STREAMS, LINE_BYTES, drain);
         ConnectionTimeouts timeouts =
                 ConnectionTimeouts.withStreams(() -> codec.connection().numActiveStreams() > 0);
         pipeline.addLast(new FlushConsolidationHandler(
                         FlushConsolidationHandler.DEFAULT_EXPLICIT_FLUSH_AFTER_FLUSHES, true))
-                .addLast(new FrameMeter())
+                .addLast(meter)
                 .addLast(timeouts)
                 .addLast(codec)
                 .addLast(new Http2MultiplexHandler(new ChannelInitializer<Channel>() {

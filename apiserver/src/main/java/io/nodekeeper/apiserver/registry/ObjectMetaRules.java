@@ -133,15 +133,13 @@ public final class ObjectMetaRules {
             Names.labelValueFault(value)
                     .ifPresent(fault -> errors.add(FieldError.invalid("metadata.labels", quoted(value), fault)));
         });
-        long bytes = 0;
-        for (Map.Entry<String, String> annotation :
-                metadata.object("annotations").texts().entrySet()) {
-            Names.annotationFault(annotation.getKey())
-                    .ifPresent(fault ->
-                            errors.add(FieldError.invalid("metadata.annotations", quoted(annotation.getKey()), fault)));
-            bytes += length(annotation.getKey()) + length(annotation.getValue());
-        }
-        if (bytes > ANNOTATION_BYTES) {
+        Map<String, String> annotations = metadata.object("annotations").texts();
+        annotations
+                .keySet()
+                .forEach(key -> Names.annotationFault(key)
+                        .ifPresent(
+                                fault -> errors.add(FieldError.invalid("metadata.annotations", quoted(key), fault))));
+        if (!fit(annotations)) {
             errors.add(FieldError.tooLong("metadata.annotations", ANNOTATION_BYTES + " bytes"));
         }
         metadata.array("finalizers")
@@ -231,6 +229,15 @@ public final class ObjectMetaRules {
             suffix.append(SUFFIX_LETTERS.charAt(random.nextInt(SUFFIX_LETTERS.length())));
         }
         return suffix.toString();
+    }
+
+    /** Whether an object may have these annotations, by their size. */
+    public static boolean fit(Map<String, String> annotations) {
+        long bytes = 0;
+        for (Map.Entry<String, String> annotation : annotations.entrySet()) {
+            bytes += length(annotation.getKey()) + length(annotation.getValue());
+        }
+        return bytes <= ANNOTATION_BYTES;
     }
 
     private static int length(String text) {

@@ -1,5 +1,6 @@
 package io.nodekeeper.apiserver.writes;
 
+import io.nodekeeper.api.ApiException;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonException;
@@ -10,6 +11,7 @@ import io.nodekeeper.apiserver.apply.ManagedFields;
 import io.nodekeeper.apiserver.apply.ManagedFields.Manager;
 import io.nodekeeper.apiserver.apply.ServerSideApply;
 import io.nodekeeper.apiserver.apply.ServerSideApply.Applied;
+import io.nodekeeper.apiserver.registry.ObjectMetaRules;
 import io.nodekeeper.apiserver.registry.Resource;
 import java.util.Optional;
 
@@ -19,13 +21,27 @@ import java.util.Optional;
  */
 final class FieldOwnership {
     private static final String MANAGED = "managedFields";
-    /** The owner of the fields from before the first apply (Kubernetes' name). */
-    private static final String BEFORE = "before-first-apply";
+    /**
+     * The owner of the fields from before the first apply. It has neither a name nor an annotation by which tools take over fields:
+     * they would remove those that their manifest lacks, whoever wrote them.
+     */
+    private static final String EARLIER = "earlier-writers";
+
+    /** The manager of kubectl's client-side apply, by whose annotation kubectl takes over its fields. */
+    private static final String CLIENT_SIDE = "kubectl-client-side-apply";
+
+    private static final String KUBECTL = "kubectl";
 
     /** The longest name of a manager (Kubernetes' limit). */
     static final int NAME = 128;
 
+    private static final String ANNOTATIONS = "annotations";
     private static final String LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
+
+    /** The annotation of kubectl's client-side apply. */
+    private static final FieldSet ANNOTATION = FieldSet.parse(Json.parseObject("""
+            {"f:metadata": {"f:annotations": {"f:kubectl.kubernetes.io/last-applied-configuration": {}}}}
+            """));
 
     /** Fields of the server and of the object's identity, which have no owner. */
     private static final FieldSet UNOWNED = FieldSet.parse(Json.parseObject("""
@@ -73,16 +89,10 @@ final class FieldOwnership {
     /** Applies {@code wanted} to {@code old}. */
     static Applied apply(WriteRequest write, JsonObject old, JsonObject wanted, boolean force, String now) {
         Manager manager = manager(write, true);
-        ManagedFields owners = ManagedFields.parse(
-                old.object("metadata").array(MANAGED), write.resource().schema());
-        if (!isTracked(old)) {
-            Manager before = new Manager(
-                    BEFORE,
-                    false,
-                    write.resource().type().apiVersion(),
-                    write.target().subresource());
-            owners = owners.with(before, fields(write, old), now);
-        }
+        ManagedFields owners = isTracked(old)
+                ? ManagedFields.parse(
+                        old.object("metadata").array(MANAGED), write.resource().schema())
+                : earlier(write, old, now);
         JsonObject own = reset(write, wanted);
         JsonObject live = bare(old);
         FieldSet fields = fields(write, wanted);
@@ -92,7 +102,54 @@ final class FieldOwnership {
             applied = ServerSideApply.apply(
                     live, own, fields, owners, manager, true, write.resource().schema(), now);
         }
-        return applied;
+        boolean noted =
+                write.manager().equals(KUBECTL) && !annotation(applied.object()).isEmpty();
+        return noted ? new Applied(noted(applied.object(), wanted), applied.owners(), applied.conflicts()) : applied;
+    }
+
+    /**
+     * {@code object} with {@code wanted} in kubectl's annotation: a later client-side apply removes the fields that are in the annotation
+     * and no longer in its manifest.
+     */
+    private static JsonObject noted(JsonObject object, JsonObject wanted) {
+        JsonObject plain = wanted.update(
+                "metadata",
+                metadata -> metadata.has(ANNOTATIONS)
+                        ? metadata.update(ANNOTATIONS, annotations -> annotations.without(LAST_APPLIED))
+                        : metadata);
+        return object.update(
+                "metadata",
+                metadata -> metadata.update(ANNOTATIONS, annotations -> {
+                    JsonObject full = annotations.with(LAST_APPLIED, Json.write(plain) + "\n");
+                    return ObjectMetaRules.fit(full.texts()) ? full : annotations.with(LAST_APPLIED, "");
+                }));
+    }
+
+    /**
+     * The owners at the first apply. What kubectl applied on the client side is its own, with the defaults that followed from it, unless
+     * it has another value now.
+     */
+    private static ManagedFields earlier(WriteRequest write, JsonObject old, String now) {
+        FieldSet all = fields(write, old);
+        FieldSet rest = all;
+        if (old.object("metadata").object(ANNOTATIONS).has(LAST_APPLIED)) {
+            rest = rest.minus(ANNOTATION);
+            Optional<JsonObject> last = lastApplied(write, old);
+            if (last.isPresent()) {
+                rest = rest.minus(unchanged(write, write.resource().strategy().withDefaults(last.get()), bare(old)));
+            }
+        }
+        return ManagedFields.NONE
+                .with(updater(write, CLIENT_SIDE), all.minus(rest), now)
+                .with(updater(write, EARLIER), rest, now);
+    }
+
+    private static Manager updater(WriteRequest write, String name) {
+        return new Manager(
+                name,
+                false,
+                write.resource().type().apiVersion(),
+                write.target().subresource());
     }
 
     /**
@@ -100,34 +157,46 @@ final class FieldOwnership {
      * annotation. Then kubectl may change them (Kubernetes' rule).
      */
     private static boolean isOwnEarlierWork(WriteRequest write, JsonObject live, Applied applied) {
-        String noted = live.object("metadata").object("annotations").text(LAST_APPLIED);
-        if (!write.manager().equals("kubectl") || noted.isEmpty()) {
-            return false;
-        }
-        Optional<JsonObject> last = parse(noted);
+        Optional<JsonObject> last = write.manager().equals(KUBECTL) ? lastApplied(write, live) : Optional.empty();
         if (last.isEmpty()) {
             return false;
         }
-        FieldSet unchanged = FieldSet.of(last.get(), write.resource().schema())
-                .minus(FieldComparison.of(last.get(), live, write.resource().schema())
-                        .written());
+        FieldSet unchanged = unchanged(write, last.get(), live);
         return applied.conflicts().values().stream()
                 .allMatch(contested -> contested.minus(unchanged).isEmpty());
     }
 
-    private static Optional<JsonObject> parse(String text) {
+    /** The fields of {@code last} that have the same value in {@code live}. */
+    private static FieldSet unchanged(WriteRequest write, JsonObject last, JsonObject live) {
+        FieldComparison change = FieldComparison.of(last, live, write.resource().schema());
+        return FieldSet.of(last, write.resource().schema())
+                .minus(change.written())
+                .minus(change.removed());
+    }
+
+    private static String annotation(JsonObject object) {
+        return object.object("metadata").object(ANNOTATIONS).text(LAST_APPLIED);
+    }
+
+    /** What kubectl applied last on the client side, by its annotation. */
+    private static Optional<JsonObject> lastApplied(WriteRequest write, JsonObject object) {
+        String text = annotation(object);
+        if (text.isEmpty()) {
+            return Optional.empty();
+        }
         try {
-            return Optional.of(Json.parseObject(text));
-        } catch (JsonException e) {
+            JsonObject last = Json.parseObject(text);
+            RequestBodies.check(write.resource(), last, 400);
+            return Optional.of(RequestBodies.normalized(write.resource(), last));
+        } catch (JsonException | ApiException e) {
             // Clients may write anything into an annotation; invalid content is ignored.
             return Optional.empty();
         }
     }
 
     private static Manager manager(WriteRequest write, boolean applies) {
-        // The program name of a user agent.
-        String program = write.manager().split("/", 2)[0];
-        String name = program.isBlank() ? "unknown" : program.substring(0, Math.min(program.length(), NAME));
+        String given = write.manager();
+        String name = given.isBlank() ? "unknown" : given.substring(0, Math.min(given.length(), NAME));
         return new Manager(
                 name,
                 applies,

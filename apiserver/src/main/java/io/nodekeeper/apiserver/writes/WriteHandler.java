@@ -303,7 +303,8 @@ public final class WriteHandler {
         if (given.length() > FieldOwnership.NAME) {
             throw badOption("fieldManager: Too long: may not be more than " + FieldOwnership.NAME + " bytes");
         }
-        return given.isEmpty() ? request.header("user-agent") : given;
+        // The program name of a user agent, as in Kubernetes; a given name may have slashes.
+        return given.isEmpty() ? request.header("user-agent").split("/", 2)[0] : given;
     }
 
     public CompletableFuture<ApiResponse> delete(

@@ -366,4 +366,54 @@ class PodActionsTest {
         server.put(path + "/finalize", "{\"metadata\":{\"name\":\"held\"},\"spec\":{\"finalizers\":[]}}");
         assertThat(server.get(path).status()).isEqualTo(404);
     }
+
+    private static String json(String text) {
+        return text.replace('\'', '"');
+    }
+
+    @Test
+    void podIsUpdatedByAClientThatLeavesOutWhatIsFalseOrEmpty() {
+        // given
+        Answer created = server.post(
+                PODS,
+                json("{'metadata':{'name':'p2'},'spec':{'hostNetwork':false,'nodeSelector':{},"
+                        + "'automountServiceAccountToken':false,"
+                        + "'tolerations':[{'key':'k','operator':'Exists','value':''}],"
+                        + "'containers':[{'name':'c','image':'i','args':[],'env':[{'name':'e','value':''}]}]}}"));
+        assertThat(created.status()).as(created.text()).isEqualTo(201);
+
+        // when a client in Go, which leaves out what is false or empty, sends it back with a label
+        JsonObject spec = created.json().object("spec");
+        String same = "{\"metadata\":{\"name\":\"p2\",\"labels\":{\"a\":\"b\"}},\"spec\":"
+                + spec.toString()
+                        .replace("\"hostNetwork\":false,", "")
+                        .replace("\"nodeSelector\":{},", "")
+                        .replace("\"args\":[],", "")
+                        .replace(",\"value\":\"\"", "")
+                + "}";
+        assertThat(same).doesNotContain("hostNetwork", "nodeSelector", "args", "value");
+        Answer labelled = server.put(PODS + "/p2", same);
+
+        // then
+        assertThat(labelled.status()).as(labelled.text()).isEqualTo(200);
+        assertThat(labelled.json().object("metadata").object("labels")).hasToString("{\"a\":\"b\"}");
+        assertThat(labelled.json().object("spec")).isEqualTo(created.json().object("spec"));
+        // and with a change that is allowed
+        Answer changed = server.put(PODS + "/p2", same.replace("\"image\":\"i\"", "\"image\":\"j\""));
+        assertThat(changed.status()).as(changed.text()).isEqualTo(200);
+        // and clients do not leave out what is false in a pointer
+        Answer refused = server.put(PODS + "/p2", same.replace("\"automountServiceAccountToken\":false,", ""));
+        assertThat(refused.status()).as(refused.text()).isEqualTo(422);
+    }
+
+    @Test
+    void labelOfANodeSelectorCountsThoughItsValueIsEmpty() {
+        String pod = json("{'metadata':{'name':'p2'},'spec':{'nodeSelector':{'a':''},"
+                + "'containers':[{'name':'c','image':'i'}]}}");
+        server.post(PODS, pod);
+
+        Answer refused = server.put(PODS + "/p2", pod.replace("\"a\":\"\"", ""));
+
+        assertThat(refused.status()).as(refused.text()).isEqualTo(422);
+    }
 }

@@ -2,7 +2,10 @@ package io.nodekeeper.apiserver.apply;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.apiserver.testing.TestServer;
 import io.nodekeeper.apiserver.testing.TestServer.Answer;
 import java.time.Duration;
@@ -16,7 +19,38 @@ class ApplyTest {
     private static final String MAPS = "/api/v1/namespaces/default/configmaps";
     private static final String APPLY = "application/apply-patch+yaml";
 
+    private static final String LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
+
     private final TestServer server = new TestServer();
+
+    private static JsonObject json(String text) {
+        return Json.parseObject(text.replace('\'', '"'));
+    }
+
+    /** An object with kubectl's annotation. */
+    private static String annotated(JsonObject object, String noted) {
+        return object.update(
+                        "metadata", metadata -> metadata.update("annotations", all -> all.with(LAST_APPLIED, noted)))
+                .toString();
+    }
+
+    private static String lastApplied(Answer answer) {
+        return answer.json().object("metadata").object("annotations").text(LAST_APPLIED);
+    }
+
+    /** What kubectl makes of the owners: it takes over those Update managers that own its annotation. */
+    private static JsonArray migrated(Answer answer) {
+        return new JsonArray(owners(answer).stream()
+                .<JsonValue>map(owner -> {
+                    boolean takenOver = owner.text("operation").equals("Update")
+                            && owner.object("fieldsV1")
+                                    .object("f:metadata")
+                                    .object("f:annotations")
+                                    .has("f:" + LAST_APPLIED);
+                    return takenOver ? owner.with("manager", "kubectl").with("operation", "Apply") : owner;
+                })
+                .toList());
+    }
 
     private static String map(String data) {
         return "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"m\"},\"data\":" + data + "}";
@@ -156,10 +190,10 @@ class ApplyTest {
                         .has("managedFields"))
                 .isFalse();
         assertThat(apply("m1", map("{\"a\":\"3\"}")).message())
-                .isEqualTo("Apply failed with 1 conflict: conflict with \"before-first-apply\" using v1: .data.a");
+                .isEqualTo("Apply failed with 1 conflict: conflict with \"earlier-writers\" using v1: .data.a");
         Answer shared = apply("m1", map("{\"a\":\"2\",\"c\":\"3\"}"));
         assertThat(owners(shared).stream().map(owner -> owner.text("manager")))
-                .containsExactly("m1", "before-first-apply");
+                .containsExactly("m1", "earlier-writers");
         assertThat(apply("m1", map("{}")).json().object("data")).hasToString("{\"a\":\"2\",\"b\":\"1\"}");
     }
 
@@ -171,11 +205,9 @@ class ApplyTest {
                 MAPS,
                 "{\"metadata\":{\"name\":\"m\",\"annotations\":{\"kubectl.kubernetes.io/last-applied-configuration\":\""
                         + noted + "\"}},\"data\":{\"a\":\"1\",\"other\":\"1\"}}");
-        assertThat(apply("kubectl", map("{\"a\":\"2\"}")).status()).isEqualTo(200);
-        Answer second = apply(
-                "kubectl-last-applied",
-                "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"m\",\"annotations\":{\"kubectl.kubernetes.io/last-applied-configuration\":\""
-                        + noted + "\"}}}");
+        Answer first = apply("kubectl", map("{\"a\":\"2\"}"));
+        assertThat(first.status()).as(first.text()).isEqualTo(200);
+        Answer second = apply("kubectl-last-applied", annotated(json(map("{}")).without("data"), lastApplied(first)));
         assertThat(second.status()).as(second.text()).isEqualTo(200);
         assertThat(apply("kubectl", map("{\"other\":\"2\"}")).status()).isEqualTo(409);
         assertThat(server.get(MAPS + "/m").json().object("data")).hasToString("{\"a\":\"2\",\"other\":\"1\"}");
@@ -296,5 +328,82 @@ class ApplyTest {
         assertThat(apply("m1", map("{\"a b\":\"1\"}")).status()).isEqualTo(422);
         assertThat(apply("m1", map("{}").replace("\"m\"", "\"other\"")).status())
                 .isEqualTo(400);
+    }
+
+    /** The requests of {@code kubectl apply --server-side} after a client-side apply. */
+    @Test
+    void kubectlsMigrationKeepsWhatOtherClientsWrote() {
+        // given a Deployment of a client-side apply, that others scaled and gave a finalizer
+        String uri = "/apis/apps/v1/namespaces/default/deployments";
+        JsonObject manifest = json("{'apiVersion':'apps/v1','kind':'Deployment','metadata':{'name':'d'},'spec':{"
+                + "'selector':{'matchLabels':{'a':'b'}},'template':{'metadata':{'labels':{'a':'b'}},'spec':{"
+                + "'containers':[{'name':'c','image':'i'},{'name':'old','image':'i'}]}}}}");
+        Answer created = server.post(uri, annotated(manifest, manifest.toString()));
+        assertThat(created.status()).as(created.text()).isEqualTo(201);
+        server.patch(
+                TestServer.MERGE,
+                uri + "/d",
+                "{\"metadata\":{\"finalizers\":[\"example.com/f\"]},\"spec\":{\"replicas\":3}}");
+
+        // when kubectl applies a manifest with one container less, and migrates
+        String next = manifest.toString().replace(",{\"name\":\"old\",\"image\":\"i\"}", "");
+        Answer applied = server.patch(APPLY, uri + "/d?fieldManager=kubectl", next);
+        assertThat(applied.status()).as(applied.text()).isEqualTo(200);
+        Answer noted = server.patch(
+                APPLY,
+                uri + "/d?fieldManager=kubectl-last-applied",
+                annotated(manifest.without("spec"), lastApplied(applied)));
+        assertThat(noted.status()).as(noted.text()).isEqualTo(200);
+        Answer migrated = server.patch(
+                TestServer.JSON_PATCH,
+                uri + "/d?fieldManager=kubectl",
+                "[{\"op\":\"replace\",\"path\":\"/metadata/managedFields\",\"value\":" + migrated(noted)
+                        + "},{\"op\":\"replace\",\"path\":\"/metadata/resourceVersion\",\"value\":\"" + noted.version()
+                        + "\"}]");
+        assertThat(migrated.status()).as(migrated.text()).isEqualTo(200);
+        Answer last = server.patch(APPLY, uri + "/d?fieldManager=kubectl", next);
+
+        // then only the container of the old manifest is gone
+        assertThat(last.status()).as(last.text()).isEqualTo(200);
+        assertThat(last.json().object("metadata").array("finalizers")).hasToString("[\"example.com/f\"]");
+        JsonObject spec = last.json().object("spec");
+        assertThat(spec.number("replicas")).contains(3L);
+        assertThat(spec.object("template")
+                        .object("spec")
+                        .array("containers")
+                        .objects()
+                        .map(container -> container.text("name")))
+                .containsExactly("c");
+        assertThat(owners(last).stream().map(owner -> owner.text("manager")))
+                .containsExactlyInAnyOrder("kubectl", "kubectl-last-applied", "earlier-writers");
+    }
+
+    @Test
+    void annotationOfTheClientSideApplyFollowsTheServerSideApply() {
+        JsonObject manifest = json(map("{'a':'1'}"));
+        server.post(MAPS, annotated(manifest, manifest.toString()));
+
+        assertThat(lastApplied(apply("other", map("{\"b\":\"1\"}")))).isEqualTo(manifest.toString());
+        String next = map("{\"a\":\"2\"}");
+        assertThat(json(lastApplied(apply("kubectl", next)))).isEqualTo(json(next));
+        // More than annotations may have.
+        assertThat(lastApplied(apply("kubectl", map("{\"a\":\"" + "x".repeat(262_144) + "\"}"))))
+                .isEmpty();
+    }
+
+    @Test
+    void objectWithoutTheAnnotationOfTheClientSideApplyGetsNone() {
+        apply("kubectl", map("{\"a\":\"1\"}"));
+
+        Answer again = apply("kubectl", map("{\"a\":\"2\"}"));
+
+        assertThat(again.json().object("metadata").has("annotations")).isFalse();
+    }
+
+    @Test
+    void givenManagerMayHaveASlash() {
+        Answer applied = apply("example.com%2Ftool", map("{\"a\":\"1\"}"));
+
+        assertThat(owners(applied).getFirst().text("manager")).isEqualTo("example.com/tool");
     }
 }

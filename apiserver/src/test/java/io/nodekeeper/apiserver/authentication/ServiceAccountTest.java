@@ -168,6 +168,24 @@ class ServiceAccountTest {
         assertThat(request("a", bound).message()).isEqualTo("pods \"p\" not found");
     }
 
+    @Test
+    void tokenOfAPodNamesTheNode() {
+        account("a");
+        server.node("n1");
+        String uid = server.get("/api/v1/nodes/n1").json().object("metadata").text("uid");
+        server.post(
+                PODS,
+                TestServer.pod("p", "n1").replace("\"containers\"", "\"serviceAccountName\":\"a\",\"containers\""));
+
+        String token = token("a", "\"boundObjectRef\":{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"name\":\"p\"}");
+
+        assertThat(part(token, 1).object("kubernetes.io").object("node"))
+                .hasToString("{\"name\":\"n1\",\"uid\":\"" + uid + "\"}");
+        assertThat(with(token, "POST", WHOAMI, "{}").text())
+                .contains("\"authentication.kubernetes.io/node-name\":[\"n1\"]")
+                .contains("\"authentication.kubernetes.io/node-uid\":[\"" + uid + "\"]");
+    }
+
     /** Its node could otherwise keep a token of the account after the pods that use it have left the node. */
     @Test
     void tokenIsNotBoundToAMirrorPodWhichHasNoAccount() {

@@ -39,6 +39,16 @@ class InstalledKindsTest {
     }
 
     @Test
+    void selectorIsTheSameForAClientThatLeavesOutAnEmptyList() {
+        String selector = "'selector':{'matchLabels':{'a':'b'}";
+        post(DEPLOYMENTS, DEPLOYMENT.replace(selector, selector + ",'matchExpressions':[]"));
+
+        Answer put = server.put(DEPLOYMENTS + "/x", DEPLOYMENT.replace('\'', '"'));
+
+        assertThat(put.status()).as(put.text()).isEqualTo(200);
+    }
+
+    @Test
     void generationOfADeploymentCountsSpecsAndAnnotationsButNotStatuses() {
         assertThat(generation(post(DEPLOYMENTS, DEPLOYMENT))).isEqualTo(1);
 

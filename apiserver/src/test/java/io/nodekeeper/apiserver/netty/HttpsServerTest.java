@@ -266,7 +266,7 @@ class HttpsServerTest {
     void watchSendsHeadersAndEventsAtOnceAndEndsCleanly() throws Exception {
         try (Connection watch = new Connection(admin);
                 Connection writer = new Connection(admin)) {
-            watch.send(get("/api/v1/nodes?watch=true&timeoutSeconds=3"));
+            watch.send(get("/api/v1/nodes?watch=true&timeoutSeconds=8"));
             assertThat(watch.head()).isEqualTo("HTTP/1.1 200 OK");
             writer.send(create("n1", ""));
             writer.answer();

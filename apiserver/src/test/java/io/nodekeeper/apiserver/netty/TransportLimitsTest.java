@@ -371,14 +371,13 @@ class TransportLimitsTest {
         SSLSocket idle = connect();
         idle.startHandshake();
         SSLSocket slow = connect();
+        slow.startHandshake();
+        // The slow request takes three seconds, in which all that follows must happen: so the connections exist before.
+        server.get("/metrics");
         slow.getOutputStream()
                 .write("GET /api/v1/nodes/n1?resourceVersion=999999 HTTP/1.1\r\nHost: x\r\n\r\n"
                         .getBytes(StandardCharsets.US_ASCII));
-        // Waits until the slow request is active, besides this one.
-        String two = "apiserver_current_inflight_requests{request_kind=\"readOnly\"} 2.0";
-        for (int i = 0; i < 50 && !server.get("/metrics").body().contains(two); i++) {
-            Thread.sleep(20);
-        }
+        server.awaitInflightReads(2);
         CompletableFuture<Void> closing = CompletableFuture.runAsync(server.https::close);
         // Once the server stops, it refuses a request on an open connection, or closes this after an answer.
         try {

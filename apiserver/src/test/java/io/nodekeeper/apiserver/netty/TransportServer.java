@@ -148,6 +148,17 @@ final class TransportServer implements AutoCloseable {
                 .isEqualTo(200);
     }
 
+    /** Waits until so many reads are active, of which one is that of the metrics. */
+    void awaitInflightReads(int count) throws Exception {
+        String line = "apiserver_current_inflight_requests{request_kind=\"readOnly\"} " + count + ".0\n";
+        boolean seen = false;
+        for (int i = 0; i < 300 && !seen; i++) {
+            seen = get("/metrics").body().contains(line);
+            Thread.sleep(10);
+        }
+        assertThat(seen).isTrue();
+    }
+
     HttpClient client() {
         return client;
     }

@@ -74,7 +74,7 @@ class WebSocketWatchTest {
         }
 
         String next() throws InterruptedException {
-            return String.valueOf(all.poll(10, TimeUnit.SECONDS));
+            return String.valueOf(all.poll(30, TimeUnit.SECONDS));
         }
     }
 
@@ -90,7 +90,7 @@ class WebSocketWatchTest {
     void eachEventIsOneTextMessageAndTheEndIsACloseFrame() throws Exception {
         server.node("n1", 0);
         Heard heard = new Heard();
-        WebSocket socket = open("/api/v1/nodes?watch=true&timeoutSeconds=3", heard);
+        WebSocket socket = open("/api/v1/nodes?watch=true&timeoutSeconds=8", heard);
         assertThat(heard.next())
                 .startsWith("{\"type\":\"ADDED\",\"object\":{\"kind\":\"Node\"")
                 .contains("\"name\":\"n1\"")

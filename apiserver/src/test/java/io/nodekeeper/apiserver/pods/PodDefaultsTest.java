@@ -213,6 +213,35 @@ class PodDefaultsTest {
     }
 
     @Test
+    void keysOfLabelsAreMergedIntoTheSelectorsOfAffinity() {
+        server.post(ACCOUNTS, "{\"metadata\":{\"name\":\"default\"}}");
+        String term = "{'topologyKey':'z','labelSelector':{'matchLabels':{'app':'x'}},'matchLabelKeys':['v','none'],"
+                + "'mismatchLabelKeys':['t']}";
+        Answer answer = server.post(
+                PODS,
+                ("{'metadata':{'name':'p','labels':{'v':'1','t':'2'}},'spec':{'affinity':{"
+                                + "'podAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':[" + term + "]},"
+                                + "'podAntiAffinity':{'preferredDuringSchedulingIgnoredDuringExecution':[{'weight':1,"
+                                + "'podAffinityTerm':" + term + "}]}},'containers':[{'name':'c','image':'i'}]}}")
+                        .replace('\'', '"'));
+
+        assertThat(answer.status()).as(answer.text()).isEqualTo(201);
+        JsonObject affinity = answer.json().object("spec").object("affinity");
+        JsonObject merged = json("{'matchLabels':{'app':'x'},'matchExpressions':["
+                + "{'key':'v','operator':'In','values':['1']},{'key':'t','operator':'NotIn','values':['2']}]}");
+        assertThat(affinity.object("podAffinity")
+                        .array("requiredDuringSchedulingIgnoredDuringExecution")
+                        .objects()
+                        .map(one -> one.object("labelSelector")))
+                .containsExactly(merged);
+        assertThat(affinity.object("podAntiAffinity")
+                        .array("preferredDuringSchedulingIgnoredDuringExecution")
+                        .objects()
+                        .map(one -> one.object("podAffinityTerm").object("labelSelector")))
+                .containsExactly(merged);
+    }
+
+    @Test
     void mirrorPodGetsNoServiceAccount() {
         server.post(ACCOUNTS, "{\"metadata\":{\"name\":\"default\"}}");
         Answer answer = server.post(

@@ -455,6 +455,18 @@ class ReadTest {
     }
 
     @Test
+    void podsInTheNetworkOfTheirNodeAreFound() {
+        String pods = "/api/v1/namespaces/default/pods";
+        server.post(pods, TestServer.pod("p1", "n1"));
+        server.post(pods, TestServer.pod("p2", "n1").replace("\"containers\"", "\"hostNetwork\":true,\"containers\""));
+
+        assertThat(server.get(pods + "?fieldSelector=spec.hostNetwork%3Dtrue").names())
+                .containsExactly("p2");
+        assertThat(server.get(pods + "?fieldSelector=spec.hostNetwork%3Dfalse").names())
+                .containsExactly("p1");
+    }
+
+    @Test
     @Tag("W58")
     void activePodsOfANodeAreFound() {
         server.post("/api/v1/namespaces/default/pods", TestServer.pod("p1", "n1"));

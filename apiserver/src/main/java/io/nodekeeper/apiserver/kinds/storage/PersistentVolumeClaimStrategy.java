@@ -3,17 +3,25 @@ package io.nodekeeper.apiserver.kinds.storage;
 import io.nodekeeper.api.FieldError;
 import io.nodekeeper.api.Quantity;
 import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.schema.Schema;
 import io.nodekeeper.apiserver.fields.ObjectFields;
+import io.nodekeeper.apiserver.fields.SemanticEquality;
 import io.nodekeeper.apiserver.registry.Strategy;
+import io.nodekeeper.apiserver.schema.KindSchemas;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /** The rules of PersistentVolumeClaims. */
 public final class PersistentVolumeClaimStrategy implements Strategy {
     private static final String VOLUME = "volumeName";
     private static final String CLASS = "storageClassName";
     private static final String ATTRIBUTES = "volumeAttributesClassName";
+    private static final String SOURCE = "dataSource";
+    private static final String SOURCE_REF = "dataSourceRef";
+    private static final Optional<Schema> SPEC =
+            KindSchemas.of("v1", "PersistentVolumeClaim").field("spec");
 
     @Override
     public JsonObject withDefaults(JsonObject object) {
@@ -22,7 +30,33 @@ public final class PersistentVolumeClaimStrategy implements Strategy {
 
     @Override
     public JsonObject prepareCreate(JsonObject object, Instant now) {
-        return withDefaults(object).with("status", JsonObject.EMPTY.with("phase", "Pending"));
+        return withDefaults(object)
+                .update("spec", PersistentVolumeClaimStrategy::withBothSources)
+                .with("status", JsonObject.EMPTY.with("phase", "Pending"));
+    }
+
+    /** Old clients and provisioners know only {@code dataSource}, newer ones only {@code dataSourceRef}, so each gets the other's value. */
+    private static JsonObject withBothSources(JsonObject given) {
+        JsonObject spec = given;
+        if (spec.has(SOURCE) && !isClaimOrSnapshot(spec.object(SOURCE))) {
+            // Ignored, as in Kubernetes: only the newer field may have other kinds.
+            spec = spec.without(SOURCE);
+        }
+        if (spec.has(SOURCE) && !spec.has(SOURCE_REF)) {
+            return spec.with(SOURCE_REF, spec.object(SOURCE));
+        }
+        JsonObject reference = spec.object(SOURCE_REF);
+        boolean local = spec.has(SOURCE_REF) && reference.text("namespace").isEmpty();
+        return local && !spec.has(SOURCE) ? spec.with(SOURCE, reference.without("namespace")) : spec;
+    }
+
+    private static boolean isClaimOrSnapshot(JsonObject source) {
+        String group = source.text("apiGroup");
+        return switch (source.text("kind")) {
+            case "PersistentVolumeClaim" -> group.isEmpty();
+            case "VolumeSnapshot" -> group.equals("snapshot.storage.k8s.io");
+            default -> false;
+        };
     }
 
     @Override
@@ -95,7 +129,7 @@ public final class PersistentVolumeClaimStrategy implements Strategy {
         return (before.text(VOLUME).isEmpty() || before.text(VOLUME).equals(spec.text(VOLUME)))
                 && (!before.has(CLASS) || before.get(CLASS).equals(spec.get(CLASS)))
                 && (bound || before.get(ATTRIBUTES).equals(spec.get(ATTRIBUTES)))
-                && SemanticEquality.of(fixed(spec, bound), fixed(before, bound));
+                && SemanticEquality.of(fixed(spec, bound), fixed(before, bound), SPEC);
     }
 
     /** What of {@code spec} may not change at all. */

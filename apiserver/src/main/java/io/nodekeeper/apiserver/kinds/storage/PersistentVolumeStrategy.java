@@ -4,12 +4,16 @@ import io.nodekeeper.api.FieldError;
 import io.nodekeeper.api.PersistentVolumeSources;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonValue;
+import io.nodekeeper.api.schema.Schema;
 import io.nodekeeper.apiserver.fields.ObjectFields;
+import io.nodekeeper.apiserver.fields.SemanticEquality;
 import io.nodekeeper.apiserver.registry.Strategy;
+import io.nodekeeper.apiserver.schema.KindSchemas;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** The rules of PersistentVolumes. */
 public final class PersistentVolumeStrategy implements Strategy {
@@ -17,6 +21,8 @@ public final class PersistentVolumeStrategy implements Strategy {
     private static final String AFFINITY = "nodeAffinity";
     private static final String ATTRIBUTES = "volumeAttributesClassName";
     private static final String EXPANSION_SECRET = "controllerExpandSecretRef";
+    private static final Optional<Schema> SPEC =
+            KindSchemas.of("v1", "PersistentVolume").field("spec");
 
     /** Labels of nodes that were renamed when they left beta. */
     private static final Map<String, String> RENAMED = Map.of(
@@ -100,7 +106,7 @@ public final class PersistentVolumeStrategy implements Strategy {
         JsonObject spec = volume.object("spec");
         JsonObject before = old.object("spec");
         List<FieldError> errors = new ArrayList<>(Strategy.immutable("spec.", spec, before, List.of("volumeMode")));
-        if (!SemanticEquality.of(source(spec, before), source(before, before))) {
+        if (!SemanticEquality.of(source(spec, before), source(before, before), SPEC)) {
             errors.add(FieldError.forbidden(
                     "spec.persistentvolumesource", "spec.persistentvolumesource is immutable after creation"));
         }
@@ -128,7 +134,8 @@ public final class PersistentVolumeStrategy implements Strategy {
     }
 
     private static boolean isSameAffinity(JsonObject affinity, JsonObject before) {
-        return SemanticEquality.of(affinity, before) || SemanticEquality.of(affinity, renamed(before));
+        return SemanticEquality.of(affinity, before, Optional.empty())
+                || SemanticEquality.of(affinity, renamed(before), Optional.empty());
     }
 
     private static JsonObject renamed(JsonObject affinity) {

@@ -3,18 +3,26 @@ package io.nodekeeper.apiserver.kinds.workloads;
 import io.nodekeeper.api.FieldError;
 import io.nodekeeper.api.json.JsonNumber;
 import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.schema.Schema;
 import io.nodekeeper.api.selector.LabelSelectors;
 import io.nodekeeper.apiserver.fields.FieldCheck;
 import io.nodekeeper.apiserver.fields.ObjectFields;
+import io.nodekeeper.apiserver.fields.SemanticEquality;
 import io.nodekeeper.apiserver.pods.PodDefaults;
 import io.nodekeeper.apiserver.pods.validation.PodRules;
+import io.nodekeeper.apiserver.schema.KindSchemas;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /** The rules that all workloads share: about their template of pods, and about the selector that finds these pods. */
 final class PodTemplates {
     /** How many old templates are kept for a rollback, unless the object says it. */
     private static final long HISTORY = 10;
+
+    /** Selectors of all workloads have the same type. */
+    private static final Optional<Schema> SELECTOR =
+            KindSchemas.of("apps/v1", "Deployment").field("spec").flatMap(spec -> spec.field("selector"));
 
     private PodTemplates() {}
 
@@ -70,7 +78,7 @@ final class PodTemplates {
         List<FieldError> errors = new ArrayList<>();
         JsonObject spec = workload.object("spec");
         JsonObject before = old.object("spec");
-        if (!spec.object("selector").equals(before.object("selector"))) {
+        if (!SemanticEquality.of(spec.object("selector"), before.object("selector"), SELECTOR)) {
             errors.add(
                     FieldError.invalid("spec.selector", spec.object("selector").toString(), "field is immutable"));
         }

@@ -2,12 +2,16 @@ package io.nodekeeper.apiserver.pods.validation;
 
 import io.nodekeeper.api.FieldError;
 import io.nodekeeper.api.Names;
+import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonNumber;
 import io.nodekeeper.api.json.JsonObject;
+import io.nodekeeper.api.schema.Schema;
 import io.nodekeeper.apiserver.fields.FieldCheck;
 import io.nodekeeper.apiserver.fields.ObjectFields;
+import io.nodekeeper.apiserver.fields.SemanticEquality;
+import io.nodekeeper.apiserver.schema.KindSchemas;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -25,12 +29,59 @@ public final class PodUpdates {
     /** The lists of container states in a pod's status. */
     private static final List<String> STATUSES = List.of("containerStatuses", "initContainerStatuses");
 
+    private static final Optional<Schema> SPEC =
+            KindSchemas.of(ResourceType.PODS).field("spec");
+
+    private static final String EPHEMERAL = "ephemeralContainers";
+
+    /** The fields whose zero differs from an absent value: pointers in Go, which clients send as they are. */
+    private static final Set<String> POINTERS = Set.of(
+            "activeDeadlineSeconds",
+            "allowPrivilegeEscalation",
+            "automountServiceAccountToken",
+            "defaultMode",
+            "emptyDir",
+            "enableServiceLinks",
+            "expirationSeconds",
+            "fsGroup",
+            "hostProcess",
+            "hostUsers",
+            "hostnameOverride",
+            "labelSelector",
+            "lun",
+            "maxExpirationSeconds",
+            "minDomains",
+            "mode",
+            "namespaceSelector",
+            "optional",
+            "preemptionPolicy",
+            "priority",
+            "privileged",
+            "readOnlyRootFilesystem",
+            "runAsGroup",
+            "runAsNonRoot",
+            "runAsUser",
+            "runtimeClassName",
+            "setHostnameAsFQDN",
+            "shareProcessNamespace",
+            "terminationGracePeriodSeconds",
+            "tolerationSeconds");
+
     private PodUpdates() {}
+
+    /** Whether two specs with defaults mean the same, though a client may have left out what is false, zero or empty. */
+    public static boolean isSame(JsonObject spec, JsonObject before) {
+        return essence(spec).equals(essence(before));
+    }
+
+    private static JsonObject essence(JsonObject spec) {
+        return SemanticEquality.essence(spec, SPEC, POINTERS);
+    }
 
     /** The errors in an update of the spec from {@code old} to {@code pod}; both have their defaults. */
     public static List<FieldError> spec(JsonObject pod, JsonObject old) {
-        JsonObject before = old.object("spec");
-        FieldCheck spec = FieldCheck.of(pod.object("spec"), "spec");
+        JsonObject before = essence(old.object("spec"));
+        FieldCheck spec = FieldCheck.of(essence(pod.object("spec")), "spec");
         if (spec.value().equals(before)) {
             return List.of();
         }
@@ -53,16 +104,16 @@ public final class PodUpdates {
 
     /** The errors in an update of the ephemeral containers: those of {@code old} must stay as they are. */
     public static List<FieldError> ephemeralContainers(JsonObject pod, JsonObject old) {
-        FieldCheck spec = FieldCheck.of(pod.object("spec"), "spec");
+        FieldCheck spec = FieldCheck.of(essence(pod.object("spec")), "spec");
         Map<String, JsonObject> after = new HashMap<>();
-        spec.value().array("ephemeralContainers").objects().forEach(one -> after.put(one.text("name"), one));
-        old.object("spec").array("ephemeralContainers").objects().forEach(was -> {
+        spec.value().array(EPHEMERAL).objects().forEach(one -> after.put(one.text("name"), one));
+        essence(old.object("spec")).array(EPHEMERAL).objects().forEach(was -> {
             String name = FieldCheck.quoted(was.text("name"));
             JsonObject is = after.get(was.text("name"));
             if (is == null) {
-                spec.forbidden("ephemeralContainers", "existing ephemeral containers " + name + " may not be removed");
+                spec.forbidden(EPHEMERAL, "existing ephemeral containers " + name + " may not be removed");
             } else if (!is.equals(was)) {
-                spec.forbidden("ephemeralContainers", "existing ephemeral containers " + name + " may not be changed");
+                spec.forbidden(EPHEMERAL, "existing ephemeral containers " + name + " may not be changed");
             }
         });
         return spec.errors();

@@ -2,6 +2,7 @@ package io.nodekeeper.apiserver.kinds.storage;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.testing.TestServer;
 import io.nodekeeper.apiserver.testing.TestServer.Answer;
 import org.junit.jupiter.api.Test;
@@ -144,6 +145,32 @@ class StorageUpdatesTest {
         assertThat(refusal(VOLUMES + "/v", "{'spec':{'nfs':{'readOnly':true}}}"))
                 .isEqualTo("PersistentVolume \"v\" is invalid: spec.persistentvolumesource: Forbidden:"
                         + " spec.persistentvolumesource is immutable after creation");
+    }
+
+    @Test
+    void sourceOfANewClaimIsInBothFields() {
+        String snapshot = "{'apiGroup':'snapshot.storage.k8s.io','kind':'VolumeSnapshot','name':'s'}";
+        claim("'dataSource':" + snapshot + ",");
+        assertThat(sources()).isEqualTo(json(snapshot + " " + snapshot));
+
+        server.delete(CLAIMS + "/c", "");
+        claim("'dataSourceRef':" + snapshot + ",");
+        assertThat(sources()).isEqualTo(json(snapshot + " " + snapshot));
+    }
+
+    @Test
+    void sourceOfANewClaimInAnotherNamespaceIsOnlyInTheNewerField() {
+        String snapshot =
+                "{'apiGroup':'snapshot.storage.k8s.io','kind':'VolumeSnapshot','name':'s','namespace':'other'}";
+        claim("'dataSourceRef':" + snapshot + ",");
+
+        assertThat(sources()).isEqualTo(json("{} " + snapshot));
+    }
+
+    /** Both fields of the claim. */
+    private String sources() {
+        JsonObject spec = server.get(CLAIMS + "/c").json().object("spec");
+        return spec.object("dataSource") + " " + spec.object("dataSourceRef");
     }
 
     @Test

@@ -1,4 +1,4 @@
-package io.nodekeeper.apiserver.netty;
+package io.nodekeeper.apiserver.netty.http2;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelDuplexHandler;
@@ -17,10 +17,12 @@ import org.jspecify.annotations.Nullable;
  * client. The codec behind this limits some of them separately; this limits their total number. The client gets
  * {@code GOAWAY} with {@code ENHANCE_YOUR_CALM}, and a second later the connection is closed.
  *
+ * <p>Large headers count as useless frames, too: a list of 61 KB takes a client 60 bytes and the server 0.1 ms.
+ *
  * <p>Clients that read responses send window updates, about one per 4 KB, so the limit of these grows with the sent
  * bytes. Confined to its event loop.
  */
-final class FrameMeter extends ChannelDuplexHandler {
+public final class FrameMeter extends ChannelDuplexHandler {
     /** The period of a count. */
     private static final int SECONDS = 10;
 
@@ -29,6 +31,12 @@ final class FrameMeter extends ChannelDuplexHandler {
      * cancelled request.
      */
     static final int FRAMES = 2_000;
+
+    /** Headers up to this size count nothing, bytes. Those of kubelets have 0.5 KB, and large OIDC tokens 8 KB. */
+    static final int USUAL_HEADERS = 10 << 10;
+
+    /** Each of these bytes above {@link #USUAL_HEADERS} counts as a frame, so that a connection can cost some 20 ms in a period. */
+    static final int BYTES_A_FRAME = 4 << 10;
 
     /** The most window updates per period, in addition to one per {@link #BYTES_A_WINDOW} sent. */
     static final int WINDOWS = 2_000;
@@ -104,14 +112,32 @@ final class FrameMeter extends ChannelDuplexHandler {
         }
         ReferenceCountUtil.release(message);
         ended = true;
-        context.fireExceptionCaught(Http2Exception.connectionError(
-                Http2Error.ENHANCE_YOUR_CALM,
-                "%d frames and %d window updates in less than %d s",
-                frames,
-                windows,
-                SECONDS));
+        context.fireExceptionCaught(tooMany());
         // From here, so that no later handler waits for streams to end.
         context.executor().schedule(() -> context.close(), FAREWELL_SECONDS, TimeUnit.SECONDS);
+    }
+
+    /**
+     * Counts a list of headers of so many bytes.
+     *
+     * @throws Http2Exception if there were too many; the codec then reads no more
+     */
+    void headers(int bytes) throws Http2Exception {
+        if (bytes > USUAL_HEADERS) {
+            frames += (bytes - USUAL_HEADERS + BYTES_A_FRAME - 1) / BYTES_A_FRAME;
+            if (frames > FRAMES) {
+                throw tooMany();
+            }
+        }
+    }
+
+    private Http2Exception tooMany() {
+        return Http2Exception.connectionError(
+                Http2Error.ENHANCE_YOUR_CALM,
+                "%d frames (large headers count as several) and %d window updates in less than %d s",
+                frames,
+                windows,
+                SECONDS);
     }
 
     private void count(ByteBuf bytes) {

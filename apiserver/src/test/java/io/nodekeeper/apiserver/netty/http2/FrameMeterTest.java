@@ -1,4 +1,4 @@
-package io.nodekeeper.apiserver.netty;
+package io.nodekeeper.apiserver.netty.http2;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
