@@ -55,10 +55,15 @@ class NodeAgentHeartbeatsTest {
     Path directory;
 
     private final CountDownLatch end = new CountDownLatch(1);
-    private final AtomicInteger renewals = new AtomicInteger();
-    private final AtomicInteger reports = new AtomicInteger();
-    /** Calls that create pods: they have no answer. */
+    /**
+     * Calls that create pods: they have no answer. As many as the agent may make are under way, and when one has taken too long, the
+     * next one follows.
+     */
     private final AtomicInteger hanging = new AtomicInteger();
+    /** Heartbeats since the last call that creates a pod. One that waits for the end of such a call comes before the next call. */
+    private final AtomicInteger renewals = new AtomicInteger();
+
+    private final AtomicInteger reports = new AtomicInteger();
 
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private HttpServer server;
@@ -101,15 +106,12 @@ class NodeAgentHeartbeatsTest {
                 config(manifests));
         agent = Optional.of(started);
         started.start();
-        await(60, () -> hanging.get() == 64);
 
-        // when time passes, less than these calls may take, which is 10 s
-        int renewed = renewals.get();
-        int reported = reports.get();
+        // when it makes as many calls as it may
+        await(() -> hanging.get() >= 64);
 
-        // then the lease is renewed each second, and the status is reported every other one
-        await(8, () -> renewals.get() >= renewed + 3 && reports.get() > reported);
-        assertThat(hanging).hasValue(64);
+        // then the lease is renewed and the status reported while all of these calls hang, which each may do for 10 s
+        await(() -> renewals.get() >= 2 && reports.get() >= 1);
     }
 
     private AgentConfig config(Path manifests) {
@@ -136,11 +138,13 @@ class NodeAgentHeartbeatsTest {
                 .build();
     }
 
-    private static void await(int seconds, BooleanSupplier condition) throws InterruptedException {
-        for (int wait = 0; wait < seconds * 20 && !condition.getAsBoolean(); wait++) {
+    private static void await(BooleanSupplier condition) throws InterruptedException {
+        boolean holds = condition.getAsBoolean();
+        for (int wait = 0; wait < 1_200 && !holds; wait++) {
             Thread.sleep(50);
+            holds = condition.getAsBoolean();
         }
-        assertThat(condition.getAsBoolean()).isTrue();
+        assertThat(holds).isTrue();
     }
 
     private void serve(HttpExchange exchange) throws IOException {
@@ -157,6 +161,8 @@ class NodeAgentHeartbeatsTest {
         }
         switch (call) {
             case "POST /api/v1/namespaces/shop/pods" -> {
+                renewals.set(0);
+                reports.set(0);
                 hanging.incrementAndGet();
                 hang();
                 exchange.close();

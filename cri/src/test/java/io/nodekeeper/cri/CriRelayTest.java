@@ -99,7 +99,7 @@ class CriRelayTest {
         connect();
         relay.fault("ContainerStatus:c1", new CriRelay.Fault.Hang());
 
-        CompletableFuture<ContainerStatus> hung = ask("c1", Duration.ofMillis(500));
+        CompletableFuture<ContainerStatus> hung = ask("c1", Duration.ofSeconds(3));
 
         assertThat(Until.done(ask("c2", LONG)).id()).isEqualTo("c2");
         assertThat(Until.failed(hung)).isInstanceOf(DeadlineExceededException.class);

@@ -12,7 +12,6 @@ import java.net.UnixDomainSocketAddress;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.logging.Level;
 import java.util.logging.Logger;
@@ -36,7 +35,7 @@ public final class UnixServer implements AutoCloseable {
         this.path = path;
         ServerSocketChannel channel = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
         channel.bind(UnixDomainSocketAddress.of(path), 128);
-        socket = new UnixServerSocket(channel, Optional.empty(), MOST_CONNECTIONS, NOISE::warning);
+        socket = new UnixServerSocket(channel, MOST_CONNECTIONS, why -> why.ifPresent(NOISE::warning));
         server = OkHttpServerBuilder.forPort(UnixDomainSocketAddress.of(path), InsecureServerCredentials.create())
                 .socketFactory(socket.factory())
                 .executor(threads)

@@ -56,7 +56,7 @@ final class NodeCgroups {
     /**
      * To be called about each second.
      *
-     * @param pods those that run
+     * @param pods those of which something runs or will run
      * @param found gets the UIDs of all pods with a cgroup, each minute
      */
     void tick(List<Pod> pods, Consumer<Set<String>> found) {

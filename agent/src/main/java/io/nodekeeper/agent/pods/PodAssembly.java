@@ -250,7 +250,7 @@ public final class PodAssembly {
                 pods.containerLogs(),
                 runtime,
                 config.runtime().requestTimeout(),
-                () -> runningLogs(pods.logsDirectory()),
+                () -> runningLogs(manager, pleg, pods.logsDirectory()),
                 rotation::call,
                 compression::call,
                 loop);
@@ -311,9 +311,10 @@ public final class PodAssembly {
         }
     }
 
-    private List<LogRotation.RunningLog> runningLogs(Path logs) {
+    /** The logs of all containers that run, also of pods that are ending. */
+    static List<LogRotation.RunningLog> runningLogs(PodManager manager, Pleg pleg, Path logs) {
         List<LogRotation.RunningLog> running = new ArrayList<>();
-        for (Pod pod : manager.running()) {
+        for (Pod pod : manager.all()) {
             for (ContainerStatus container :
                     pleg.cache().get(pod.uid()).status().containers()) {
                 if (container.state() == ContainerState.RUNNING) {
@@ -324,6 +325,12 @@ public final class PodAssembly {
             }
         }
         return running;
+    }
+
+    /** Moves the containers of all pods, also of those that are ending, to the processors that they may use now. */
+    static void reconcile(CpuReconciler reconciler, PodManager manager, Pleg pleg) {
+        Set<String> uids = manager.all().stream().map(Pod::uid).collect(Collectors.toSet());
+        reconciler.reconcile(pleg.inventory().containers(), uids);
     }
 
     private static SecurityAdmission.Support support(PodWorker.Readiness readiness, RuntimeView view) {
@@ -445,8 +452,7 @@ public final class PodAssembly {
                 return manager.tick();
             }));
             cpus.ifPresent(reconciler -> periods.add(Periodic.start("processors", loop, cpuPeriod, 0, random, () -> {
-                Set<String> uids = manager.running().stream().map(Pod::uid).collect(Collectors.toSet());
-                reconciler.reconcile(pleg.inventory().containers(), uids);
+                reconcile(reconciler, manager, pleg);
                 return CompletableFuture.completedFuture(null);
             })));
             periods.add(Periodic.start("rotation of logs", loop, logInterval, 0, random, () -> {

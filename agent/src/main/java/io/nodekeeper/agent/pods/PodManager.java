@@ -43,8 +43,6 @@ import org.slf4j.LoggerFactory;
  */
 final class PodManager implements EvictablePods, EndingPods {
     private static final Logger log = LoggerFactory.getLogger(PodManager.class);
-    /** The grace period of a pod that is only known from the runtime, if its containers do not say: Kubernetes' default. */
-    private static final Duration ORPHANS_GRACE = Duration.ofSeconds(30);
     /** Rejected pods whose status is being written; further ones are rejected when one of these is done. */
     private static final int MOST_REJECTED = 1_000;
 
@@ -125,9 +123,18 @@ final class PodManager implements EvictablePods, EndingPods {
         return sources.pods();
     }
 
+    /** The pods that have a worker: those that run or will run, and those that are ending or have ended. */
+    List<Pod> all() {
+        return pods(worker -> true);
+    }
+
+    private List<Pod> pods(Predicate<PodWorker> which) {
+        return workers.values().stream().filter(which).map(PodWorker::pod).toList();
+    }
+
     @Override
     public List<Pod> active() {
-        return running().stream().filter(pod -> !sources.isStatic(pod.uid())).toList();
+        return pods(PodWorker::isEvictable);
     }
 
     @Override
@@ -170,12 +177,14 @@ final class PodManager implements EvictablePods, EndingPods {
         pressures = Set.copyOf(now);
     }
 
+    /** The pods that shall run and have not ended. */
+    List<Pod> running() {
+        return pods(PodWorker::isActive);
+    }
+
     @Override
-    public List<Pod> running() {
-        return workers.values().stream()
-                .filter(PodWorker::isActive)
-                .map(PodWorker::pod)
-                .toList();
+    public List<Pod> left() {
+        return pods(worker -> worker.isActive() || worker.mustEnd() && !worker.isGone());
     }
 
     /** The volumes of the pods that run. */
@@ -188,7 +197,12 @@ final class PodManager implements EvictablePods, EndingPods {
 
     @Override
     public void end(Pod pod, Duration grace, String reason, String message) {
-        evict(pod, grace, new Wanted.Eviction(reason, message, true));
+        PodWorker worker = workers.get(pod.uid());
+        if (worker != null && worker.mustEnd()) {
+            worker.shorten(grace);
+        } else {
+            evict(pod, grace, new Wanted.Eviction(reason, message, true));
+        }
     }
 
     @Override
@@ -213,7 +227,7 @@ final class PodManager implements EvictablePods, EndingPods {
     @Override
     public boolean isEnding(Pod pod) {
         PodWorker worker = workers.get(pod.uid());
-        return worker != null && !worker.isFinished();
+        return worker != null && !worker.isGone();
     }
 
     /** To be called about each second. */
@@ -398,21 +412,20 @@ final class PodManager implements EvictablePods, EndingPods {
 
     /** Pods that shall end and still have processes, ports and memory. */
     private List<Pod> ending() {
-        return workers.values().stream()
-                .filter(PodWorker::isEnding)
-                .map(PodWorker::pod)
-                .filter(pod -> pleg.has(pod.uid()))
-                .toList();
+        return pods(worker -> worker.isEnding() && pleg.has(worker.pod().uid()));
     }
 
     /** The verdict beside the pods that run, those that are about to start, and {@code others}. */
     private Admission.Verdict verdict(Pod pod, List<Pod> others) {
-        List<Pod> active = Stream.of(running(), allocating.values(), others)
+        List<Pod> running = running();
+        List<Pod> active = Stream.of(running, allocating.values(), others)
                 .flatMap(Collection::stream)
                 .toList();
+        List<Pod> endable =
+                running.stream().filter(other -> !sources.isStatic(other.uid())).toList();
         JsonObject allocatable = ports.resources().countable(ports.node().get().allocatable());
         return new Admission(maxPods, allocatable, node.get(), pressures, shuttingDown, security)
-                .judge(pod, sources.isStatic(pod.uid()), active, active());
+                .judge(pod, sources.isStatic(pod.uid()), active, endable);
     }
 
     /** The pod starts once {@code victims}, and those that are ending already, have made room for it. */
@@ -433,13 +446,7 @@ final class PodManager implements EvictablePods, EndingPods {
         new PodEvents(ports.events()).warning(pod, why.reason(), why.message());
         StatusWriter writer = new StatusWriter(ports.client(), sources::object);
         rejected.put(pod.uid(), writer);
-        writer.report(
-                pod,
-                JsonObject.builder()
-                        .put("phase", Pod.FAILED)
-                        .put("reason", why.reason())
-                        .put("message", "Pod was rejected: " + why.message())
-                        .build());
+        writer.reject(pod, why);
     }
 
     private void work(Wanted wanted) {
@@ -460,15 +467,15 @@ final class PodManager implements EvictablePods, EndingPods {
                 .toList();
         for (PodRef orphan : orphans) {
             log.info("No source has pod {} any more; ending it", orphan);
-            endUnknown(orphan.uid(), orphan.namespace(), orphan.name());
+            work(Wanted.leftOver(orphan.uid(), orphan.namespace(), orphan.name()));
         }
         if (!directoriesSeen) {
             directoriesSeen = true;
             ports.onDisk("directories of pods", ports.files()::uids).whenComplete(this::orphanedDirectories);
         }
         freeResources();
-        List<Pod> running = running();
-        ports.cgroups().ifPresent(cgroups -> cgroups.tick(running, this::foundCgroups));
+        List<Pod> live = pods(PodWorker::isLive);
+        ports.cgroups().ifPresent(cgroups -> cgroups.tick(live, this::foundCgroups));
     }
 
     /** Removes cgroups of pods that do not exist, or of which nothing will run again. */
@@ -482,7 +489,7 @@ final class PodManager implements EvictablePods, EndingPods {
                 worker.releaseCgroup();
             } else if (sources.pod(uid).isEmpty() && !pleg.has(uid)) {
                 log.info("No source has the pod {} of a cgroup any more; removing it", uid);
-                endUnknown(uid, "", uid);
+                work(Wanted.leftOver(uid, "", uid));
             }
         }
     }
@@ -495,16 +502,6 @@ final class PodManager implements EvictablePods, EndingPods {
         }
         uids.stream()
                 .filter(uid -> !workers.containsKey(uid) && sources.pod(uid).isEmpty())
-                .forEach(uid -> endUnknown(uid, "", uid));
-    }
-
-    /** Ends what is left of a pod that no source has. */
-    private void endUnknown(String uid, String namespace, String name) {
-        JsonObject metadata = JsonObject.builder()
-                .put("name", name)
-                .put("namespace", namespace)
-                .put("uid", uid)
-                .build();
-        work(Wanted.gone(new Pod(JsonObject.builder().put("metadata", metadata).build()), ORPHANS_GRACE));
+                .forEach(uid -> work(Wanted.leftOver(uid, "", uid)));
     }
 }

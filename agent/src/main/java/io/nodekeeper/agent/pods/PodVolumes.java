@@ -163,7 +163,7 @@ final class PodVolumes {
                     return found.handle((done, error) -> update(pod, age))
                             .thenCompose(updated -> updated)
                             .thenCompose(done -> found)
-                            .thenCompose(done -> ports.persistent().refresh(pod));
+                            .thenCompose(done -> ports.persistent().refresh(pod, () -> !ending && !over));
                 })
                 .whenComplete((done, error) -> {
                     if (error != null) {

@@ -55,6 +55,9 @@ final class PodWorker {
     private final StatusWriter writer;
     private final PodProbes probes;
     private final Clock clock;
+    /** Whether a manifest has the pod, or had it. */
+    private final boolean ofManifest;
+
     private Wanted wanted;
     private PodMemory memory = PodMemory.EMPTY;
     /** Monotonic ns: a clock that is set back must not make the pod rest for hours. */
@@ -116,6 +119,7 @@ final class PodWorker {
         this.pleg = pleg;
         this.readiness = readiness;
         this.wanted = wanted;
+        ofManifest = wanted.run() && !wanted.inApi();
         this.freshAfter = since;
         volumes = new PodVolumes(ports);
         messages = new TerminationMessages(ports);
@@ -166,22 +170,46 @@ final class PodWorker {
         return !wanted.run() && !isOver();
     }
 
+    /** Whether something of the pod runs, or will run. */
+    boolean isLive() {
+        return isActive() || isEnding();
+    }
+
+    /** Whether the node may end the pod, or give one that was deleted less time: once, and not one of a manifest. */
+    boolean isEvictable() {
+        return !ofManifest && wanted.eviction().isEmpty() && (isActive() || isEnding() && !rests());
+    }
+
+    /** Whether nothing of a pod that had to end is left on the node. The API may still have it. */
+    boolean isGone() {
+        return !wanted.run() && memory.cleaned() && rests();
+    }
+
     /** Something else is wanted. A pod that once had to end does not run again. */
     void want(Wanted next) {
-        wanted = wanted.then(next);
+        become(wanted.then(next));
+    }
+
+    /** The node ends the pod, or gives one that was deleted less time. */
+    void evict(Duration grace, Wanted.Eviction why) {
+        if (wanted.eviction().isEmpty() && isLive()) {
+            become(wanted.evicted(grace, why));
+        }
+    }
+
+    /** A pod that must end has no more than {@code grace} for it from now on. */
+    void shorten(Duration grace) {
+        become(wanted.shortened(grace));
+    }
+
+    private void become(Wanted next) {
+        wanted = next;
         finished = false;
         if (!wanted.run()) {
             commands.abandonStarts();
-            commands.shortenStop(wanted.grace());
+            commands.shortenStop(wanted.within(wanted.grace()));
         }
         wake();
-    }
-
-    /** The node ends the pod. */
-    void evict(Duration grace, Wanted.Eviction why) {
-        if (isActive()) {
-            want(wanted.evicted(grace, why));
-        }
     }
 
     /** From now on containers of a pod that has ended may be removed: its last status stays. */

@@ -3,6 +3,7 @@ package io.nodekeeper.agent.pods;
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.agent.pods.status.PodReport;
 import io.nodekeeper.agent.pods.status.StoredStatus;
+import io.nodekeeper.agent.pods.sync.Wanted;
 import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.ResourceType;
 import io.nodekeeper.api.json.JsonObject;
@@ -84,6 +85,17 @@ final class StatusWriter {
                 write(pod);
             }
         }
+    }
+
+    /** Reports a pod that the node does not run. */
+    void reject(Pod pod, Wanted.Eviction why) {
+        report(
+                pod,
+                JsonObject.builder()
+                        .put("phase", Pod.FAILED)
+                        .put("reason", why.reason())
+                        .put("message", "Pod was rejected: " + why.message())
+                        .build());
     }
 
     /** Completes once nothing waits to be written. */

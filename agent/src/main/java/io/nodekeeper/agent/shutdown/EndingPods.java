@@ -9,7 +9,7 @@ public interface EndingPods {
     /** No pods. */
     EndingPods NONE = new EndingPods() {
         @Override
-        public List<Pod> running() {
+        public List<Pod> left() {
             return List.of();
         }
 
@@ -30,16 +30,16 @@ public interface EndingPods {
         public void refuseAll(boolean refused) {}
     };
 
-    /** The pods that run or will run, static ones included. */
-    List<Pod> running();
+    /** The pods that run or will run, static ones included, and those that are ending already, until nothing is left of them. */
+    List<Pod> left();
 
     /** Whether all pods of the node that run are known; shortly after a start of the agent they are not. */
     boolean areKnown();
 
-    /** Ends a pod, which is then Failed with that reason. */
+    /** Ends a pod, which is then Failed with that reason. One that is ending already has no more than {@code grace} for it from now on. */
     void end(Pod pod, Duration grace, String reason, String message);
 
-    /** Whether something of the pod is still there. */
+    /** Whether something of the pod is still on the node. */
     boolean isEnding(Pod pod);
 
     /** Whether new pods are refused from now on. */

@@ -22,9 +22,10 @@ import org.slf4j.LoggerFactory;
 /**
  * Delays a shutdown of the machine until the pods have ended. It holds a lock of logind; when a shutdown begins, the node is no
  * longer Ready, takes no more pods, and ends those that it has, group by group from the lowest priority on; then it closes the
- * lock. A pod that becomes known after its group has begun, because the agent has just started, ends at once. A cancelled shutdown
- * stops that, and the lock is taken again. If the connection is lost, or cannot be made, it is made again; an agent that starts
- * while the machine shuts down goes on with it. Confined to its loop.
+ * lock. Pods that are ending already have no more time than the others of their group. A pod that becomes known after its group has
+ * begun, because the agent has just started, ends at once. A cancelled shutdown stops that, and the lock is taken again. If the
+ * connection is lost, or cannot be made, it is made again; an agent that starts while the machine shuts down goes on with it.
+ * Confined to its loop.
  */
 public final class ShutdownManager {
     /** What the node's condition says meanwhile. */
@@ -52,6 +53,9 @@ public final class ShutdownManager {
     private boolean shuttingDown;
     /** Counts shutdowns: what belongs to a cancelled one does nothing more. */
     private int round;
+
+    /** The UIDs of the pods that were told to end in this round; as many as the node has. */
+    private final Set<String> told = new HashSet<>();
 
     /** The round whose pods have all ended. */
     private int done = -1;
@@ -255,6 +259,7 @@ public final class ShutdownManager {
         shuttingDown = begun;
         boolean cancelled = !begun && done != round;
         round++;
+        told.clear();
         pods.refuseAll(begun);
         if (cancelled) {
             metrics.shutdownEnded(loop.clock().wallTime());
@@ -286,11 +291,13 @@ public final class ShutdownManager {
         await(index, of, endPods(index, period), until);
     }
 
-    /** Ends the pods of that group and of those before it which still shall run; they have {@code most} for it. */
+    /** Ends the pods of that group and of those before it which were not told yet; they have {@code most} for it. */
     private List<Pod> endPods(int index, Duration most) {
-        List<Pod> ending =
-                pods.running().stream().filter(pod -> groupOf(pod) <= index).toList();
+        List<Pod> ending = pods.left().stream()
+                .filter(pod -> groupOf(pod) <= index && !told.contains(pod.uid()))
+                .toList();
         for (Pod pod : ending) {
+            told.add(pod.uid());
             Duration grace = pod.grace().compareTo(most) < 0 ? pod.grace() : most;
             pods.end(pod, grace, REASON, MESSAGE);
         }

@@ -32,8 +32,18 @@ class DeviceDirectoryTest {
             assertThat(Files.isRegularFile(registration)).as("a socket").isFalse();
             assertThat(Files.exists(registration)).isTrue();
             assertThat(devices.failure()).isEmpty();
+            awaitCheckpoint(directory);
         } finally {
             loop.close();
         }
+    }
+
+    /** Another thread writes it. */
+    private static void awaitCheckpoint(Path directory) throws InterruptedException {
+        Path checkpoint = directory.resolve(DeviceDirectory.CHECKPOINT);
+        for (int wait = 0; wait < 600 && !Files.exists(checkpoint); wait++) {
+            Thread.sleep(50);
+        }
+        assertThat(checkpoint).isRegularFile();
     }
 }

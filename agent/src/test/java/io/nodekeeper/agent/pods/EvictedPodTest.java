@@ -13,7 +13,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Base64;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -98,6 +100,55 @@ class EvictedPodTest extends SimulatedNode {
         advance(20);
 
         assertThat(pods).isEmpty();
+    }
+
+    @Test
+    void shouldHaveLessTimeIfItIsBeingDeletedAndStillGo() {
+        // given a pod that was deleted with an hour to end
+        add("web");
+        start(110);
+        advance(5);
+        runtime.hang("StopContainer");
+        delete("web", 3_600);
+        advance(5);
+        List<String> last = new ArrayList<>();
+        transport.answer(call -> {
+            if (call.method().equals("DELETE")) {
+                last.add(phase("web") + " " + status("web").text("reason"));
+            }
+            return serve(call);
+        });
+
+        // when the node evicts it, then it has no more time than any other, and is not evicted twice
+        evict("web");
+        advance(1);
+        assertThat(graces()).containsExactly(3_600L, 2L);
+        assertThat(manager().active()).isEmpty();
+        assertThat(events).contains("web Warning Evicted " + WHY);
+
+        // when its object changes again, and the stop has to be repeated
+        delete("web", 3_600);
+        runtime.heal("StopContainer");
+        advance(130);
+
+        // then it still has that time, its last status says why, and it leaves the API
+        assertThat(graces()).containsExactly(3_600L, 2L, 2L);
+        assertThat(last).containsExactly("Failed Evicted");
+        assertThat(pods).isEmpty();
+    }
+
+    @Test
+    void shouldNotBeEvictedOnceItsContainersHaveEndedThoughItsFilesCannotBeRemoved() {
+        add("web");
+        start(110);
+        advance(5);
+        files.hanging = "log of ";
+
+        delete("web");
+        advance(5);
+
+        assertThat(pods).containsKey("web");
+        assertThat(manager().active()).isEmpty();
     }
 
     @Test

@@ -10,6 +10,7 @@ import io.nodekeeper.cri.ContainerState;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
@@ -94,6 +95,26 @@ class NodeCgroupsTest extends SimulatedNode {
         removeFiles(processor.resolve("kubepods/burstable/poduid-a"));
         delete("a");
         advance(5);
+        assertThat(weight).hasContent("1024");
+    }
+
+    @Test
+    void theWeightOfBurstablePodsCountsOneThatIsEnding() throws IOException {
+        // given two pods, of which one takes 20 s to end
+        start(10);
+        add("a", "\"resources\": {\"requests\": {\"cpu\": \"500m\"}}", "");
+        add("b", "\"resources\": {\"requests\": {\"cpu\": \"1\"}}", "");
+        advance(3);
+        Path weight = processor.resolve("kubepods/burstable/cpu.shares");
+        runtime.delay("StopContainer", Duration.ofSeconds(20));
+
+        // when that one is deleted
+        delete("a");
+        advance(10);
+
+        // then it counts until it has ended
+        assertThat(weight).hasContent("1536");
+        advance(15);
         assertThat(weight).hasContent("1024");
     }
 

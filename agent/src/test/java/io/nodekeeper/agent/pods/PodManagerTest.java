@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.agent.pods.model.PodCounts;
+import io.nodekeeper.agent.pods.rotation.LogRotation;
 import io.nodekeeper.agent.pods.sync.Wanted;
 import io.nodekeeper.agent.stats.MountedVolume;
 import io.nodekeeper.api.Node;
@@ -127,6 +128,101 @@ class PodManagerTest extends SimulatedNode {
         runtimeWorks = true;
         advance(5);
         assertThat(phase("new")).isEqualTo("Running");
+    }
+
+    @Test
+    @Tag("A102")
+    void shouldGiveAPodThatIsBeingDeletedLessTimeWhenTheMachineIsShutDownAndDeleteItAllTheSame() {
+        // given a pod that was deleted with ten minutes to end
+        add("web");
+        start(110);
+        advance(5);
+        runtime.hang("StopContainer");
+        delete("web", 600);
+        advance(5);
+        runtime.heal("StopContainer");
+        assertThat(manager().running()).isEmpty();
+        assertThat(manager().left()).extracting(Pod::name).containsExactly("web");
+
+        // when the machine is shut down
+        end("web", 20);
+        advance(10);
+
+        // then its container has that time, and why it ends does not change
+        assertThat(graces()).containsExactly(600L, 20L);
+        assertThat(pods).isEmpty();
+        assertThat(events).noneMatch(event -> event.contains("Terminated"));
+    }
+
+    @Test
+    @Tag("A102")
+    void shouldNotKeepTheMachineForThePodsOfAnApiServerThatDoesNotAnswer() {
+        // given a pod that was deleted, and an API server that does not carry out deletions any more
+        add("web");
+        start(110);
+        advance(5);
+        runtime.delay("StopContainer", Duration.ofSeconds(10));
+        transport.answer(call -> call.method().equals("DELETE") ? Optional.empty() : serve(call));
+        delete("web");
+        advance(5);
+        Pod web = manager().left().getFirst();
+        assertThat(manager().isEnding(web)).isTrue();
+
+        // when nothing of it is left on the node
+        advance(10);
+
+        // then a shutdown does not wait for it
+        assertThat(pods).containsKey("web");
+        assertThat(manager().left()).isEmpty();
+        assertThat(manager().isEnding(web)).isFalse();
+    }
+
+    @Test
+    @Tag("A102")
+    void shouldGiveAPodThatNoSourceHasLessTimeWhenTheMachineIsShutDown() {
+        // given a pod with ten minutes to end, which was removed from the API while there was no agent
+        add("web", "", """
+                , "terminationGracePeriodSeconds": 600""");
+        start(110);
+        advance(5);
+        manager().stop();
+        pods.clear();
+        runtime.calls().clear();
+        runtime.hang("StopContainer");
+        start(110);
+        advance(30);
+        runtime.heal("StopContainer");
+
+        end("web", 20);
+        advance(10);
+
+        assertThat(graces()).containsExactly(600L, 20L);
+        assertThat(manager().left()).isEmpty();
+    }
+
+    /** As a shutdown of the machine ends it. */
+    private void end(String name, int seconds) {
+        Pod pod = manager().left().stream()
+                .filter(each -> each.name().equals(name))
+                .findFirst()
+                .orElseThrow();
+        loop.execute(() -> manager().end(pod, Duration.ofSeconds(seconds), "Terminated", "Shutdown."));
+    }
+
+    @Test
+    void shouldRotateTheLogsOfContainersWhosePodIsEnding() {
+        // given a pod that was deleted with ten minutes to end
+        add("web");
+        start(110);
+        advance(5);
+        runtime.hang("StopContainer");
+
+        delete("web", 600);
+        advance(5);
+
+        // then the log of its container is among those that are rotated
+        assertThat(PodAssembly.runningLogs(manager(), pleg(), Path.of("/logs")))
+                .containsExactly(new LogRotation.RunningLog("made-2", Path.of("/logs/shop_web_uid-web/app/0.log")));
     }
 
     private Pod running(String name) {
@@ -855,12 +951,7 @@ class PodManagerTest extends SimulatedNode {
 
         // then they are gone, and their containers had that time
         assertThat(pods).isEmpty();
-        assertThat(runtime.calls().stream()
-                        .filter(call -> call.method().equals("StopContainer"))
-                        .map(call -> call instanceof RuntimeCall.StopContainer(String id, Duration grace)
-                                ? grace.toSeconds()
-                                : 0))
-                .containsExactly(600L, 5L, 2L);
+        assertThat(graces()).containsExactly(600L, 5L, 2L);
         assertThat(events).noneMatch(event -> event.contains("FailedKillPod"));
     }
 

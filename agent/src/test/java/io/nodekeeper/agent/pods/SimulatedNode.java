@@ -38,6 +38,7 @@ import io.nodekeeper.client.FakeTransport;
 import io.nodekeeper.client.KubeClient;
 import io.nodekeeper.client.Reply;
 import io.nodekeeper.cri.FakeRuntime;
+import io.nodekeeper.cri.RuntimeCall;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.VirtualTime;
 import java.nio.file.Path;
@@ -227,12 +228,24 @@ abstract class SimulatedNode {
         return agent.orElseThrow().manager();
     }
 
+    Pleg pleg() {
+        return agent.orElseThrow().pleg();
+    }
+
     void advance(int seconds) {
         for (int second = 0; second < seconds; second++) {
             time.advance(Duration.ofSeconds(1));
             manager().tick();
         }
         time.advance(Duration.ofMillis(1));
+    }
+
+    /** The seconds that each stop of a container gave it. */
+    List<Long> graces() {
+        return runtime.calls().stream()
+                .filter(RuntimeCall.StopContainer.class::isInstance)
+                .map(call -> ((RuntimeCall.StopContainer) call).grace().toSeconds())
+                .toList();
     }
 
     /** The calls that changed something, or asked for an image. */

@@ -123,6 +123,22 @@ class StaticPodsTest extends SimulatedNode {
     }
 
     @Test
+    void shouldNotBeEvictedAlsoWhileItEndsBecauseItsFileIsRemoved() throws IOException {
+        write("app:1");
+        start(110);
+        advance(5);
+        assertThat(manager().active()).isEmpty();
+        runtime.hang("StopContainer");
+
+        Files.delete(file);
+        advance(25);
+
+        assertThat(calls()).contains("StopContainer");
+        assertThat(manager().left()).hasSize(1);
+        assertThat(manager().active()).isEmpty();
+    }
+
+    @Test
     void shouldStartAChangedPodOnceTheOneBeforeHasEnded() throws IOException {
         write("app:1");
         start(110);

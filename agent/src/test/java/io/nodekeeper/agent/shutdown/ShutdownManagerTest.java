@@ -71,7 +71,7 @@ class ShutdownManagerTest {
     }
 
     private final class FakePods implements EndingPods {
-        final Map<String, Pod> running = new LinkedHashMap<>();
+        final Map<String, Pod> all = new LinkedHashMap<>();
         final Map<String, Long> endAt = new LinkedHashMap<>();
         final Map<String, Integer> needs = new LinkedHashMap<>();
         final List<String> ended = new ArrayList<>();
@@ -79,16 +79,24 @@ class ShutdownManagerTest {
         boolean known = true;
 
         void add(String name, long priority, int graceSeconds, int needsSeconds) {
-            running.put(name, new Pod(Json.parseObject("""
+            all.put(name, new Pod(Json.parseObject("""
                     {"metadata": {"name": "%1$s", "namespace": "shop", "uid": "%1$s"},
                      "spec": {"priority": %2$d, "terminationGracePeriodSeconds": %3$d}}
                     """.formatted(name, priority, graceSeconds))));
             needs.put(name, needsSeconds);
         }
 
+        /** A pod that has been deleted, and takes all of its grace period unless it gets less. */
+        void addDeleted(String name, long priority, int graceSeconds, int needsSeconds) {
+            add(name, priority, graceSeconds, needsSeconds);
+            endAt.put(name, at() + graceSeconds);
+        }
+
         @Override
-        public List<Pod> running() {
-            return List.copyOf(running.values());
+        public List<Pod> left() {
+            return all.values().stream()
+                    .filter(pod -> !endAt.containsKey(pod.uid()) || isEnding(pod))
+                    .toList();
         }
 
         @Override
@@ -98,7 +106,6 @@ class ShutdownManagerTest {
 
         @Override
         public void end(Pod pod, Duration grace, String reason, String message) {
-            running.remove(pod.uid());
             ended.add(at() + " " + pod.name() + " " + grace.toSeconds() + "s " + reason + ": " + message);
             endAt.put(pod.uid(), at() + needs.getOrDefault(pod.uid(), 0));
         }
@@ -297,10 +304,36 @@ class ShutdownManagerTest {
         assertThat(pods.ended).hasSize(1);
         assertThat(times).containsExactly("began 2026-01-01T00:00:01Z", "ended 2026-01-01T00:00:06Z");
 
+        // In the next shutdown the one that is still ending gets less time again.
         logind.signal(true);
         advance(40);
         assertThat(logind.locks).isZero();
-        assertThat(pods.ended).hasSize(2);
+        assertThat(pods.ended.stream().map(line -> line.split(" ")[1])).containsExactly("slow", "slow", "system");
+    }
+
+    @Test
+    @Tag("A102")
+    void shouldWaitForPodsThatAreBeingDeletedAndGiveThemNoMoreThanTheTimeOfTheirGroup() {
+        // given pods that were deleted with an hour and with five seconds to end
+        pods.addDeleted("slow", 0, 3_600, 6);
+        pods.addDeleted("brief", 0, 5, 1);
+        pods.addDeleted("system", 2_000_000_000L, 3_600, 4);
+        manager.start();
+        advance(1);
+
+        // when the machine is shut down
+        logind.signal(true);
+        advance(0);
+
+        // then each has the time of its group at most, once, and the machine waits for them
+        String text = "s Terminated: Pod was terminated in response to imminent node shutdown.";
+        assertThat(pods.ended).containsExactly("1 slow 20" + text, "1 brief 5" + text);
+        advance(7);
+        assertThat(pods.ended).hasSize(3).last().isEqualTo("7 system 10" + text);
+        assertThat(logind.locks).isEqualTo(1);
+        advance(5);
+        assertThat(pods.ended).hasSize(3);
+        assertThat(logind.locks).isZero();
     }
 
     @Test

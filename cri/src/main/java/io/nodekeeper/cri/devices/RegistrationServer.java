@@ -60,19 +60,30 @@ public final class RegistrationServer implements AutoCloseable {
      */
     public RegistrationServer(Path path, Function<PluginRegistration, CompletableFuture<Void>> handler)
             throws IOException {
+        this(path, listening(path), handler);
+    }
+
+    /** As above, with a channel that listens at {@code path}. */
+    RegistrationServer(
+            Path path, ServerSocketChannel channel, Function<PluginRegistration, CompletableFuture<Void>> handler) {
         this.path = path;
         this.handler = handler;
-        channel = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+        this.channel = channel;
+        pool.execute(this::serve);
+    }
+
+    private static ServerSocketChannel listening(Path path) throws IOException {
+        ServerSocketChannel channel = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
         try {
             channel.bind(UnixDomainSocketAddress.of(path), BACKLOG);
         } catch (IOException | RuntimeException e) {
             channel.close();
             throw new IOException("the socket " + path + " cannot be made: " + e.getMessage(), e);
         }
-        pool.execute(this::serve);
+        return channel;
     }
 
-    /** Why no plugin can register any more; empty while the server works. */
+    /** Why no plugin can register now; empty while the server works. */
     public synchronized Optional<String> failure() {
         return failure;
     }
@@ -80,8 +91,8 @@ public final class RegistrationServer implements AutoCloseable {
     /** Waits for the first connection, then leaves the socket to gRPC. */
     private void serve() {
         try {
-            UnixServerSocket socket =
-                    new UnixServerSocket(channel, Optional.of(channel.accept()), MOST_CONNECTIONS, this::failed);
+            UnixServerSocket socket = new UnixServerSocket(channel, MOST_CONNECTIONS, this::report);
+            socket.awaitFirst();
             Server made = OkHttpServerBuilder.forPort(
                             UnixDomainSocketAddress.of(path), InsecureServerCredentials.create())
                     .socketFactory(socket.factory())
@@ -103,18 +114,20 @@ public final class RegistrationServer implements AutoCloseable {
         } catch (ClosedChannelException e) {
             log.debug("{} was closed before a plugin came", path, e);
         } catch (IOException | RuntimeException e) {
-            failed(String.valueOf(e.getMessage()));
+            report(Optional.of(String.valueOf(e.getMessage())));
         }
     }
 
-    private void failed(String why) {
+    private void report(Optional<String> why) {
         synchronized (this) {
             if (closed) {
                 return;
             }
-            failure = Optional.of(why);
+            failure = why;
         }
-        log.error("Device plugins cannot register at {} any more: {}", path, why);
+        why.ifPresentOrElse(
+                text -> log.error("Device plugins cannot register at {}: {}", path, text),
+                () -> log.info("Device plugins can register at {} again", path));
     }
 
     /** Closes the socket and all connections; its file stays. Idempotent. */

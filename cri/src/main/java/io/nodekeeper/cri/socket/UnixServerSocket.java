@@ -10,6 +10,8 @@ import java.nio.channels.SocketChannel;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import javax.net.ServerSocketFactory;
 
@@ -18,28 +20,36 @@ import javax.net.ServerSocketFactory;
  * methods are thread-safe.
  */
 public final class UnixServerSocket extends ServerSocket {
+    /** The pauses, nanoseconds, between attempts to accept that fail: from the first to the second, doubled each time. */
+    private static final long SHORTEST_PAUSE = TimeUnit.MILLISECONDS.toNanos(5);
+
+    private static final long LONGEST_PAUSE = TimeUnit.SECONDS.toNanos(1);
+
     private final ServerSocketChannel channel;
     private final int most;
-    private final Consumer<String> failed;
+    private final Consumer<Optional<String>> failure;
     /** At most {@link #most}. */
     private final List<UnixSocket> open = new CopyOnWriteArrayList<>();
 
-    private Optional<SocketChannel> first;
+    /** A connection that waits for {@link #accept}. */
+    private Optional<SocketChannel> first = Optional.empty();
 
     /**
      * Wraps {@code channel}.
      *
-     * @param first a connection that was accepted before, if any
      * @param most the most connections at the same time; further ones are closed
-     * @param failed receives why no further connections can be accepted
+     * @param failure receives why no connection can be accepted for now, and nothing when one was accepted after that
      */
-    public UnixServerSocket(
-            ServerSocketChannel channel, Optional<SocketChannel> first, int most, Consumer<String> failed)
+    public UnixServerSocket(ServerSocketChannel channel, int most, Consumer<Optional<String>> failure)
             throws IOException {
         this.channel = channel;
-        this.first = first;
         this.most = most;
-        this.failed = failed;
+        this.failure = failure;
+    }
+
+    /** Waits for the first connection, which {@link #accept} gives. To be called before a server has this socket. */
+    public void awaitFirst() throws IOException {
+        first = Optional.of(connection());
     }
 
     /** A factory that gives a server this socket, whatever port is asked for. */
@@ -62,14 +72,26 @@ public final class UnixServerSocket extends ServerSocket {
         }
     }
 
+    /** Tries again for as long as the channel is open: gRPC's server accepts no more after an error, which may pass (EMFILE). */
     private SocketChannel connection() throws IOException {
-        try {
-            return channel.accept();
-        } catch (ClosedChannelException e) {
-            throw e;
-        } catch (IOException e) {
-            failed.accept(String.valueOf(e.getMessage()));
-            throw e;
+        long pause = SHORTEST_PAUSE;
+        while (true) {
+            try {
+                SocketChannel accepted = channel.accept();
+                if (pause > SHORTEST_PAUSE) {
+                    failure.accept(Optional.empty());
+                }
+                return accepted;
+            } catch (IOException e) {
+                if (e instanceof ClosedChannelException || !channel.isOpen()) {
+                    throw e;
+                }
+                if (pause == SHORTEST_PAUSE) {
+                    failure.accept(Optional.of(String.valueOf(e.getMessage())));
+                }
+            }
+            LockSupport.parkNanos(this, pause);
+            pause = Math.min(2 * pause, LONGEST_PAUSE);
         }
     }
 

@@ -69,7 +69,7 @@ class HungDockerTest {
         docker.hang(INSPECT).json("/v1.41/images/json", "[]");
         List<CompletableFuture<?>> hung = new ArrayList<>();
         for (int i = 0; i < 100; i++) {
-            hung.add(runtime.call(STATUS, Duration.ofSeconds(2)));
+            hung.add(runtime.call(STATUS, Duration.ofSeconds(8)));
         }
 
         assertThat(Until.done(runtime.call(new RuntimeCall.ListImages(), LONG))).isEmpty();

@@ -162,7 +162,7 @@ class GrpcPluginsTest {
                 UnixServer well = server("b.sock", new Driver(false))) {
             List<CompletableFuture<?>> calls = IntStream.range(0, GrpcPlugins.MOST + 1)
                     .<CompletableFuture<?>>mapToObj(
-                            i -> begin("a.sock", new PluginCall.NodeGetCapabilities(), Duration.ofSeconds(3)))
+                            i -> begin("a.sock", new PluginCall.NodeGetCapabilities(), Duration.ofSeconds(10)))
                     .toList();
 
             call("b.sock", new PluginCall.NodeGetCapabilities(), LONG);

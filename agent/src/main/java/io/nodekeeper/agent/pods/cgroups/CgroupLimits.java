@@ -1,6 +1,5 @@
 package io.nodekeeper.agent.pods.cgroups;
 
-import io.nodekeeper.agent.pods.model.ContainerSpec;
 import io.nodekeeper.agent.pods.model.Pod;
 import io.nodekeeper.agent.status.ResourceList;
 import io.nodekeeper.api.QosClass;
@@ -81,12 +80,7 @@ record CgroupLimits(
     }
 
     private static OptionalLong limit(Pod pod, String resource, ToLongFunction<Quantity> amount) {
-        boolean all = pod.allContainers().stream().allMatch(container -> isLimited(container, resource));
-        Optional<Quantity> limit = pod.limit(resource).filter(sum -> all && !sum.isZero());
+        Optional<Quantity> limit = pod.limit(resource).filter(sum -> !sum.isZero());
         return limit.isPresent() ? OptionalLong.of(amount.applyAsLong(limit.get())) : OptionalLong.empty();
-    }
-
-    private static boolean isLimited(ContainerSpec container, String resource) {
-        return container.limit(resource).filter(amount -> !amount.isZero()).isPresent();
     }
 }

@@ -9,15 +9,18 @@ import java.util.Set;
 
 /** The pods that the node may end. Confined to the agent's loop. */
 public interface EvictablePods {
-    /** The pods that run or will run, static ones excepted. */
+    /**
+     * The pods that run or will run, and those that are ending because they were deleted, unless the node has evicted them already. Static
+     * ones excepted.
+     */
     List<Pod> active();
 
-    /** Ends a pod, which is then Failed. */
+    /** Ends a pod, which is then Failed; one that was deleted has no more time than that, and goes. */
     void evict(Pod pod, Duration grace, Wanted.Eviction why);
 
     /** What the node is under; pods that would make it worse are refused. */
     void underPressure(Set<Pressure> pressures);
 
-    /** Whether something of the pod is still there. */
+    /** Whether something of the pod is still on the node. */
     boolean isEnding(Pod pod);
 }

@@ -218,12 +218,14 @@ public record Pod(JsonObject json) implements ApiObject {
         return names;
     }
 
-    /** The sum of limits, counted as {@link #request}, the overhead included; empty if a container has none. */
+    /** The sum of limits, counted as {@link #request}, the overhead included; empty if a container has none, or one of 0. */
     public Optional<Quantity> limit(String resource) {
-        return allContainers().stream()
-                        .allMatch(container -> container.limit(resource).isPresent())
-                ? Optional.of(limitOfContainers(resource).plus(overhead(resource)))
-                : Optional.empty();
+        boolean all = allContainers().stream()
+                .allMatch(container -> container
+                        .limit(resource)
+                        .filter(amount -> !amount.isZero())
+                        .isPresent());
+        return all ? Optional.of(limitOfContainers(resource).plus(overhead(resource))) : Optional.empty();
     }
 
     /** What the status of the pod says of its container of that name; empty if it says nothing. */

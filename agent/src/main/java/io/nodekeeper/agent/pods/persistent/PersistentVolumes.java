@@ -54,8 +54,13 @@ public final class PersistentVolumes {
 
     /** Nothing is mounted yet. */
     public PersistentVolumes(VolumePorts ports) {
+        this(ports, Path.of("/proc/self/mountinfo"));
+    }
+
+    /** The same with another table of mounts. */
+    PersistentVolumes(VolumePorts ports, Path mountTable) {
         this.ports = ports;
-        paths = new VolumePaths(ports.rootDir());
+        paths = new VolumePaths(ports.rootDir(), mountTable);
         sources = new Sources(ports.objects());
         attachments = new Attachments(ports, table);
         mounts = new CsiMounts(ports, table, paths);
@@ -146,21 +151,25 @@ public final class PersistentVolumes {
                 : Optional.empty();
     }
 
-    /** Mounts those again whose drivers want that while a pod runs. */
-    public CompletableFuture<Void> refresh(Pod pod) {
+    /**
+     * Mounts those again whose drivers want that while a pod runs.
+     *
+     * @param goesOn whether the pod shall still run; waits end when it shall not
+     */
+    public CompletableFuture<Void> refresh(Pod pod, BooleanSupplier goesOn) {
         List<CompletableFuture<Void>> all = volumes(pod)
                 .map(volume -> sources.of(pod, volume, ObjectCache.RECENT)
                         .thenCompose(source -> source instanceof PersistentSource.Csi(CsiVolume csi)
-                                ? refresh(pod, csi)
+                                ? refresh(pod, csi, goesOn)
                                 : CompletableFuture.completedFuture(null)))
                 .toList();
         return together(all).thenAccept(done -> {});
     }
 
-    private CompletableFuture<Void> refresh(Pod pod, CsiVolume volume) {
+    private CompletableFuture<Void> refresh(Pod pod, CsiVolume volume, BooleanSupplier goesOn) {
         return sources.policy(volume.driver())
                 .thenCompose(policy -> policy.requiresRepublish()
-                        ? mount(pod, volume, policy, () -> true).thenAccept(done -> {})
+                        ? mount(pod, volume, policy, goesOn).thenAccept(done -> {})
                         : CompletableFuture.completedFuture(null));
     }
 

@@ -1,6 +1,9 @@
 package io.nodekeeper.agent.pods.persistent;
 
+import io.nodekeeper.agent.kernel.KernelFile;
+import io.nodekeeper.agent.kernel.MountTable;
 import io.nodekeeper.api.json.Json;
+import io.nodekeeper.api.json.JsonException;
 import io.nodekeeper.api.json.JsonObject;
 import java.io.IOException;
 import java.io.InputStream;
@@ -13,6 +16,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -25,7 +29,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Where CSI volumes are on this node, in a kubelet's layout, and the file beside each that says what it is: the agent's only memory
- * of mounts. Methods that read or write block; none touches what is mounted, which may hang.
+ * of mounts. Methods that read or write block; none touches what is mounted, which may hang. Those that look for volumes fail if a
+ * file cannot be read: one that is overlooked would be unmounted from the node under a pod, or without its driver.
  */
 final class VolumePaths {
     private static final Logger log = LoggerFactory.getLogger(VolumePaths.class);
@@ -41,8 +46,11 @@ final class VolumePaths {
 
     private final Path pods;
     private final Path staged;
+    private final Path mountTable;
 
-    VolumePaths(Path rootDir) {
+    /** Paths below {@code rootDir}; {@code mountTable} is the kernel's, {@code /proc/self/mountinfo}. */
+    VolumePaths(Path rootDir, Path mountTable) {
+        this.mountTable = mountTable;
         pods = rootDir.resolve("pods");
         staged = rootDir.resolve("plugins/kubernetes.io/csi");
     }
@@ -157,24 +165,45 @@ final class VolumePaths {
         }
     }
 
-    private static Optional<Found> read(Path directory, String uid, String mount) {
+    /** The volume at {@code mount} in {@code directory}; empty if there is no file beside it, or a malformed one and no mount. */
+    private Optional<Found> read(Path directory, String uid, String mount) throws IOException {
         Path file = directory.resolve(DATA);
-        try (InputStream in = Files.newInputStream(file, LinkOption.NOFOLLOW_LINKS)) {
-            JsonObject data = Json.parseObject(new String(in.readNBytes(MOST_BYTES), StandardCharsets.UTF_8));
-            String driver = data.text("driverName");
-            String handle = data.text("volumeHandle");
-            if (!driver.isEmpty() && !handle.isEmpty()) {
-                String name = data.text("specVolID");
-                return Optional.of(
-                        new Found(uid, name.isEmpty() ? handle : name, driver, handle, directory.resolve(mount)));
+        JsonObject data;
+        try {
+            if (!Files.readAttributes(directory, BasicFileAttributes.class).isDirectory()) {
+                return Optional.empty();
             }
-            log.warn("{} names no driver and volume; what is mounted beside it is left alone", file);
+            data = data(file);
         } catch (NoSuchFileException e) {
             return Optional.empty();
-        } catch (IOException | RuntimeException e) {
-            log.warn("{} cannot be read; what is mounted beside it is left alone: {}", file, e.toString());
         }
+        String driver = data.text("driverName");
+        String handle = data.text("volumeHandle");
+        if (!driver.isEmpty() && !handle.isEmpty()) {
+            String name = data.text("specVolID");
+            return Optional.of(
+                    new Found(uid, name.isEmpty() ? handle : name, driver, handle, directory.resolve(mount)));
+        }
+        if (isMounted(directory.toRealPath().resolve(mount))) {
+            throw new IOException(file + " names no driver and volume, though one is mounted beside it");
+        }
+        log.warn("{} names no driver and volume; nothing is mounted beside it", file);
         return Optional.empty();
+    }
+
+    /** What {@code file} says; nothing if it is malformed, such as after a loss of power, with which mounts end, too. */
+    private static JsonObject data(Path file) throws IOException {
+        try (InputStream in = Files.newInputStream(file, LinkOption.NOFOLLOW_LINKS)) {
+            return Json.parseObject(new String(in.readNBytes(MOST_BYTES), StandardCharsets.UTF_8));
+        } catch (JsonException e) {
+            log.debug("{}: {}", file, e.getMessage());
+            return JsonObject.EMPTY;
+        }
+    }
+
+    private boolean isMounted(Path path) throws IOException {
+        return MountTable.parse(KernelFile.lines(mountTable)).mounts().stream()
+                .anyMatch(mount -> mount.point().equals(path.toString()));
     }
 
     private static void write(Path file, JsonObject data) throws IOException {

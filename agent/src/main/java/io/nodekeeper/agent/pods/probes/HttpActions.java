@@ -35,7 +35,7 @@ final class HttpActions implements AutoCloseable {
     /** They handle events and do not block: hosts that are names are looked up elsewhere. */
     private static final int THREADS = 4;
 
-    /** Whether the process was started with {@code jdk.httpclient.allowRestrictedHeaders=host,connection}. */
+    /** Whether the process was started with {@code jdk.httpclient.allowRestrictedHeaders=host,connection,expect,upgrade}. */
     private static final boolean FREE = isFree();
 
     private static final String USER_AGENT = "kube-probe/1.32";

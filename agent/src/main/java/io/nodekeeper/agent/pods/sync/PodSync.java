@@ -397,12 +397,13 @@ public final class PodSync {
 
     /** The time that containers have to end. What is not known of a pod that no source has, its containers say. */
     private Duration grace() {
-        return pod.containers().isEmpty()
+        Duration own = pod.containers().isEmpty()
                 ? observed.containers().stream()
                         .flatMap(container -> PodLabels.grace(container).stream())
                         .findFirst()
                         .orElse(wanted.grace())
                 : wanted.grace();
+        return wanted.within(own);
     }
 
     /**

@@ -51,10 +51,12 @@ class PersistentVolumesTest {
     private boolean goesOn = true;
     private int changes;
     private Path global;
+    private Path mountTable;
     private PersistentVolumes volumes;
 
     @BeforeEach
-    void cluster() {
+    void cluster() throws IOException {
+        mountTable = Files.createFile(root.resolve("mountinfo"));
         global = root.resolve("plugins/kubernetes.io/csi/d/" + CsiVolume.sha256("h"));
         claim("c", "pv1", "h", "");
         plugins.answer((socket, call) -> {
@@ -141,7 +143,7 @@ class PersistentVolumesTest {
     @Test
     void anErrorOfTheAttacherIsTheEventsMessage() {
         api.put(
-                "/apis/storage.k8s.io/v1/volumeattachments/csi-" + CsiVolume.sha256("hdn1"),
+                attachment(),
                 "{\"metadata\": {}, \"status\": {\"attached\": false, \"attachError\": {\"message\": \"no disk\"}}}");
         CompletableFuture<?> mounted = prepare("a", "c");
         advance(1);
@@ -235,6 +237,75 @@ class PersistentVolumesTest {
         assertThat(count("NodeUnpublishVolume")).isEqualTo(2);
         assertThat(count("NodeUnstageVolume")).isEqualTo(1);
         assertThat(volumes.inUse()).contains(List.of());
+    }
+
+    @Test
+    void aFileThatCannotBeReadDoesNotSayThatNothingIsMounted() throws IOException {
+        // given a pod with a volume, and a file about it whose content the disk does not give
+        ready("a");
+        Path file = target("a").resolveSibling("vol_data.json");
+        String content = Files.readString(file);
+        Files.delete(file);
+        Files.createDirectory(file);
+        plugins.calls.clear();
+
+        // when the agent starts again
+        restart();
+        look();
+
+        // then nothing is unmounted from the node under the pod, and its end fails until the file can be read
+        assertThat(plugins.calls).isEmpty();
+        assertThat(volumes.inUse()).isEmpty();
+        CompletableFuture<?> early = volumes.unmount(pod("a", "c"));
+        advance(1);
+        assertThat(early).isCompletedExceptionally();
+        Files.delete(file);
+        Files.writeString(file, content);
+        look();
+        assertThat(volumes.inUse()).contains(List.of(NAME));
+        assertThat(count("NodeUnstageVolume")).isZero();
+        end("a");
+        assertThat(count("NodeUnpublishVolume")).isEqualTo(1);
+        assertThat(count("NodeUnstageVolume")).isEqualTo(1);
+    }
+
+    @Test
+    void aMalformedFileCountsAsNothingOnlyIfNothingIsMountedBesideIt() throws IOException {
+        // given a pod with a volume, and a file about it that was written in part
+        ready("a");
+        Files.writeString(target("a").resolveSibling("vol_data.json"), "{\"driverName\":");
+        Files.writeString(
+                mountTable,
+                "36 35 0:50 / %s rw - ext4 /dev/sdb rw\n"
+                        .formatted(root.toRealPath().resolve(root.relativize(target("a")))));
+        plugins.calls.clear();
+
+        // when the agent starts again, and while the volume is mounted
+        restart();
+        look();
+        CompletableFuture<?> early = volumes.unmount(pod("a", "c"));
+        advance(1);
+
+        // then it is left alone, and the pod does not end without it
+        assertThat(plugins.calls).isEmpty();
+        assertThat(early.exceptionNow())
+                .hasMessageContaining("vol_data.json names no driver and volume, though one is mounted beside it");
+
+        // and once it is unmounted, such as by a restart of the machine, nothing waits for it
+        Files.writeString(mountTable, "");
+        look();
+        CompletableFuture<?> unmounted = volumes.unmount(pod("a", "c"));
+        advance(1);
+        assertThat(unmounted).isCompleted();
+        assertThat(count("NodeUnstageVolume")).isEqualTo(1);
+    }
+
+    /** The rounds of some seconds. */
+    private void look() {
+        for (int second = 0; second < 3; second++) {
+            volumes.tick();
+            advance(1);
+        }
     }
 
     @Test
@@ -353,11 +424,30 @@ class PersistentVolumesTest {
         policy("\"attachRequired\": false, \"requiresRepublish\": true");
         prepareNow("a", "c");
 
-        volumes.refresh(pod("a", "c"));
+        volumes.refresh(pod("a", "c"), () -> goesOn);
         advance(1);
 
         assertThat(count("NodePublishVolume")).isEqualTo(2);
         assertThat(count("NodeStageVolume")).isEqualTo(1);
+    }
+
+    @Test
+    void aCallThatWouldBeRepeatedWaitsForItsAttachmentNoLongerThanItsPodRuns() {
+        // given a volume that is detached while its pod runs
+        policy("\"requiresRepublish\": true");
+        ready("a");
+        api.objects.remove(attachment());
+        CompletableFuture<?> repeated = volumes.refresh(pod("a", "c"), () -> goesOn);
+        advance(5);
+        assertThat(repeated).isNotDone();
+
+        // when the pod must end
+        goesOn = false;
+        advance(3);
+
+        // then nothing waits any more
+        assertThat(repeated).isCompletedExceptionally();
+        assertThat(count("NodePublishVolume")).isEqualTo(1);
     }
 
     /** Everything of an agent but its memory. */
@@ -373,7 +463,7 @@ class PersistentVolumesTest {
             }
         };
         KubeClient client = new KubeClient(api.transport, loop, Duration.ofSeconds(10));
-        volumes = new PersistentVolumes(new VolumePorts(
+        VolumePorts ports = new VolumePorts(
                 "n1",
                 root,
                 client,
@@ -385,7 +475,8 @@ class PersistentVolumesTest {
                         .filter(driver -> registered),
                 attaches,
                 () -> changes++,
-                (pod, reason, message) -> events.add(reason + " " + message)));
+                (pod, reason, message) -> events.add(reason + " " + message));
+        volumes = new PersistentVolumes(ports, mountTable);
         volumes.tick();
     }
 
@@ -451,9 +542,11 @@ class PersistentVolumesTest {
     }
 
     private void attached() {
-        api.put(
-                "/apis/storage.k8s.io/v1/volumeattachments/csi-" + CsiVolume.sha256("hdn1"),
-                "{\"metadata\": {}, \"status\": {\"attached\": true}}");
+        api.put(attachment(), "{\"metadata\": {}, \"status\": {\"attached\": true}}");
+    }
+
+    private static String attachment() {
+        return "/apis/storage.k8s.io/v1/volumeattachments/csi-" + CsiVolume.sha256("hdn1");
     }
 
     private Path target(String pod) {

@@ -87,6 +87,25 @@ class NodeProberTest {
         assertThat(result).isEqualTo(ProbeResult.success("shop.example [a, b] kube-probe/1.32 full=1"));
     }
 
+    /** A server answers 100 first to a request with {@code Expect}, and goes on. */
+    @Test
+    void shouldSendHeadersThatAskForAnUpgradeOrForAnInterimAnswer() throws Exception {
+        answer(
+                "/",
+                200,
+                exchange -> exchange.getRequestHeaders().getFirst("Upgrade") + " "
+                        + exchange.getRequestHeaders().getFirst("Expect"));
+
+        ProbeResult result = run(new Action.Http(
+                "",
+                "web",
+                "/",
+                false,
+                List.of(new Action.Header("Upgrade", "websocket"), new Action.Header("Expect", "100-continue"))));
+
+        assertThat(result).isEqualTo(ProbeResult.success("websocket 100-continue"));
+    }
+
     @Test
     void shouldFailOnAnErrorStatusAndOnAClosedPort() throws Exception {
         answer("/", 503, exchange -> "busy");

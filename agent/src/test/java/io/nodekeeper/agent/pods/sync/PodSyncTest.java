@@ -563,6 +563,24 @@ class PodSyncTest {
     }
 
     @Test
+    void shouldNotGiveTheTimeBackThatTheNodeHasTakenWhenThePodIsDeletedAgain() {
+        // given a deleted pod with ten minutes to end, to which the node gives 20 s
+        PodFixture pod = new PodFixture(PodFixture.pod("Always"));
+        pod.settle();
+        pod.done.clear();
+        pod.wanted = Wanted.ofApi(deleted(600)).shortened(Duration.ofSeconds(20));
+
+        // when it is deleted again
+        pod.wanted = pod.wanted.then(Wanted.ofApi(deleted(300)));
+        Decision end = pod.settle();
+
+        // then it has 20 s, and still goes from the API
+        assertThat(((PodCommand.KillContainers) pod.done.getFirst()).grace()).isEqualTo(Duration.ofSeconds(20));
+        assertThat(end.finished()).isTrue();
+        assertThat(pod.runtime.deletedFromApi).isTrue();
+    }
+
+    @Test
     void shouldNotDeleteFromTheApiWhatNoSourceHas() {
         PodFixture pod = new PodFixture(PodFixture.pod("Always"));
         pod.settle();

@@ -228,6 +228,40 @@ class PodFilesTest {
         assertThat(directory.resolve("root/pods/u1")).doesNotExist();
     }
 
+    @Test
+    void shouldLimitVolumesInMemoryToThePodsLimitOnlyIfAllItsContainersHaveOne() throws Exception {
+        // given nodes whose pods may use 1 GiB: with a limit for all containers that of the pod's cgroup counts
+        assertThat(memoryVolume("", limited("64Mi") + ", " + limited("32Mi"), ""))
+                .isEqualTo(96L << 20);
+        assertThat(memoryVolume(limited("128Mi"), limited("64Mi"), "")).isEqualTo(128L << 20);
+        assertThat(memoryVolume("", limited("64Mi"), ", \"overhead\": {\"memory\": \"16Mi\"}"))
+                .isEqualTo(80L << 20);
+
+        // and otherwise what pods may use
+        assertThat(memoryVolume("", limited("64Mi") + ", {\"name\": \"free\"}", ""))
+                .isEqualTo(1L << 30);
+        assertThat(memoryVolume("{\"name\": \"free\"}", limited("64Mi"), "")).isEqualTo(1L << 30);
+        assertThat(memoryVolume("", limited("64Mi") + ", " + limited("0"), "")).isEqualTo(1L << 30);
+        assertThat(memoryVolume("", limited("2Gi"), "")).isEqualTo(1L << 30);
+    }
+
+    private static String limited(String memory) {
+        return "{\"name\": \"c\", \"resources\": {\"limits\": {\"memory\": \"" + memory + "\"}}}";
+    }
+
+    /** The size of a volume in memory of a pod with these containers and more fields. */
+    private long memoryVolume(String initContainers, String containers, String more) throws IOException {
+        String uid = "u" + mounts.memory.size();
+        Pod pod = new Pod(Json.parseObject("""
+                {"metadata": {"name": "web", "namespace": "shop", "uid": "%s"}, "spec": {
+                 "volumes": [{"name": "fast", "emptyDir": {"medium": "Memory"}}],
+                 "initContainers": [%s], "containers": [%s]%s}}
+                """.formatted(uid, initContainers, containers, more)));
+        files.prepare(pod, new PodFiles.Contents(Map.of(), 1L << 30, Instant.EPOCH));
+        return Objects.requireNonNull(
+                mounts.memory.get(directory.resolve("root/pods/" + uid + "/volumes/kubernetes.io~empty-dir/fast")));
+    }
+
     @ParameterizedTest
     @CsvSource({
         "HugePages, hugepages-2Mi, 2097152",
