@@ -29,10 +29,12 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 
 /**
  * A transport to an API server over HTTP/1.1 and TLS. Each running call and each stream has its own connection, which
@@ -70,6 +72,9 @@ public final class HttpTransport implements Transport {
     private final ServerClock serverClock = new ServerClock();
     private final InFlightLimiter limiter;
     private final ThreadPool threads = new ThreadPool("http", THREADS);
+    /** Ends calls and streams: the pool. */
+    private final Executor ends;
+
     private final EventLoopGroup network = new MultiThreadIoEventLoopGroup(
             1, new DefaultThreadFactory("http-network", true), NioIoHandler.newFactory());
     private final int reply;
@@ -106,6 +111,12 @@ public final class HttpTransport implements Transport {
     }
 
     private HttpTransport(ServerAccess access, int mostReply, int calls) {
+        this(access, mostReply, calls, UnaryOperator.identity());
+    }
+
+    /** @param ends makes of the pool what ends calls and streams */
+    HttpTransport(ServerAccess access, int mostReply, int calls, UnaryOperator<Executor> ends) {
+        this.ends = ends.apply(threads);
         reply = Math.min(REPLY, mostReply);
         limiter = new InFlightLimiter(calls);
         this.access = access;
@@ -333,9 +344,10 @@ public final class HttpTransport implements Transport {
 
         private void complete(Runnable completion) {
             try {
-                threads.execute(completion);
-            } catch (RejectedExecutionException e) {
-                // The transport was closed. The caller is told on this thread.
+                ends.execute(completion);
+            } catch (RejectedExecutionException | OutOfMemoryError e) {
+                // The transport was closed, or the machine has no process id left for a thread. The caller is told on
+                // this thread.
                 completion.run();
             }
         }

@@ -563,6 +563,29 @@ class HttpTransportTest {
                 .hasMessage("GET " + address + "/x: Connection refused: /127.0.0.1:" + port);
     }
 
+    /** A machine that has no process id left: the answers arrive, but no thread can be started for what follows them. */
+    @Test
+    void callsAndStreamsEndWithoutAThreadForTheirEnd() throws Exception {
+        // given
+        behaviour = exchange -> answer(exchange, 200, "ok\n");
+        HttpTransport transport = new HttpTransport(
+                ServerAccess.withToken(address(), serverIdentity.certificate(), "t"), 1 << 20, 4, pool -> task -> {
+                    throw new OutOfMemoryError("unable to create native thread");
+                });
+        opened.add(transport);
+        Recording lines = new Recording();
+
+        // when
+        Reply reply = get(transport.send(Call.get("/")));
+        transport.open(Call.get("/watch"), lines);
+
+        // then
+        assertThat(reply.body()).asString().isEqualTo("ok\n");
+        assertThat(lines.next()).isEqualTo("open");
+        assertThat(lines.next()).isEqualTo("line ok");
+        assertThat(lines.next()).isEqualTo("end");
+    }
+
     private HttpTransport open(ServerAccess access) {
         HttpTransport transport = new HttpTransport(access);
         opened.add(transport);

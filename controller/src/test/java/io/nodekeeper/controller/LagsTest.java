@@ -8,7 +8,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.LogLines;
 import io.nodekeeper.controller.lags.HeartbeatLags;
+import io.nodekeeper.controller.metrics.ControllerMetrics;
+import io.nodekeeper.controller.observer.ObserverGuard;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -136,6 +139,34 @@ class LagsTest {
         assertThat(cluster.facts("n1").text("clock")).isEqualTo("clock ahead by 2h0m0s to 2h0m1s");
         assertThat(cluster.decisions("ClockSet")).hasSize(1);
         assertThat(cluster.calls("PUT", "/nodes/n1/status")).isZero();
+    }
+
+    /** More than fits into nanoseconds. */
+    @Test
+    void clockThatIsSetAheadByCenturiesIsReportedAsThreeOfThem() {
+        follow("n1");
+        renew("n1", 10, 100, 0);
+        cluster.advanceTo("110S");
+
+        cluster.renew("n1", B.plusSeconds(110).plusSeconds(10_000_000_000L));
+        cluster.advance(Duration.ZERO);
+
+        assertThat(cluster.decisions("ClockSet"))
+                .containsExactly("2015-01-01T12:01:50Z n1: its clock was set ahead by 2562047h47m16.854s,"
+                        + " which does not affect verdicts");
+    }
+
+    @Test
+    void ownClockThatIsSetBackByCenturiesIsReportedAsThreeOfThem() {
+        LogLines log = LogLines.of(HeartbeatLags.class);
+        HeartbeatLags lags =
+                new HeartbeatLags(TestCluster.CONFIG, cluster.loop, ObserverGuard.off(), new ControllerMetrics(), 0);
+
+        cluster.loop.skewWallClock(Duration.ofDays(-120_000));
+        lags.tend(List.of(), 0);
+
+        assertThat(log.lines())
+                .containsExactly("this machine's clock was set back by 2562047h47m16.854s; ages do not depend on it");
     }
 
     @Test

@@ -12,18 +12,18 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
 /**
- * Random runs with one seed after the other, until one breaks a rule.
+ * Random runs with one seed after the other, until one is not good: see {@link Report#isGood}.
  *
  * @param options the options of the first run; later ones differ in the seed
  * @param flags of the command that repeats a run, for how controllers and agents are configured
- * @param wanted the number of runs if no rule is broken
+ * @param wanted the number of runs if all are good
  * @param runs those that ended
  * @param simulated virtual time of all of them
  * @param took real time
  * @param outages faults of nodes
  * @param silences of nodes for longer than their grace, each of which must end in a verdict
  * @param verdicts verdicts that were tested
- * @param found the run that broke a rule
+ * @param found the run that broke a rule, or in which no silence ended in a verdict
  */
 public record Exploration(
         RandomRunOptions options,
@@ -38,7 +38,7 @@ public record Exploration(
         Optional<Report> found) {
 
     /**
-     * Explores until a run breaks a rule, all are done, or it is asked to end. A run that is interrupted does not count, unless it
+     * Explores until a run is not good, all are done, or it is asked to end. A run that is interrupted does not count, unless it
      * broke a rule before.
      *
      * @param stopwatch measures real time
@@ -76,16 +76,12 @@ public record Exploration(
                 outages + report.outages(),
                 silences + report.tally().silences(),
                 verdicts + report.tally().verdicts(),
-                report.tally().violations() == 0 ? Optional.empty() : Optional.of(report));
+                report.isGood() ? Optional.empty() : Optional.of(report));
     }
 
-    /** Whether no rule was broken and, if any node was silent for its grace, verdicts were tested. */
+    /** Whether each run was good. */
     public boolean isGood() {
-        return found.isEmpty() && !isUnjudged();
-    }
-
-    private boolean isUnjudged() {
-        return silences > 0 && verdicts == 0;
+        return found.isEmpty();
     }
 
     /** Whether it was asked to end before all runs. */
@@ -109,16 +105,13 @@ public record Exploration(
                 verdicts,
                 silences);
         return found.map(run -> summary
-                        + "%nThe run with seed %d broke a rule:%n%s%n%nRepeat it with its trace:%n  %s"
-                                .formatted(run.options().seed(), run.text(), command(run.options())))
-                .orElseGet(() -> summary + outcome());
-    }
-
-    private String outcome() {
-        if (isUnjudged()) {
-            return "NOTHING JUDGED: no silence ended in a verdict";
-        }
-        return isPartial() ? "no rule was broken until then" : "no rule was broken";
+                        + "%nThe run with seed %d %s:%n%s%n%nRepeat it with its trace:%n  %s"
+                                .formatted(
+                                        run.options().seed(),
+                                        run.tally().violations() > 0 ? "broke a rule" : "judged nothing",
+                                        run.text(),
+                                        command(run.options())))
+                .orElseGet(() -> summary + (isPartial() ? "no rule was broken until then" : "no rule was broken"));
     }
 
     private String command(RandomRunOptions options) {

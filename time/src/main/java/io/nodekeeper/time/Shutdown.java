@@ -6,14 +6,29 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Runs cleanup when the process is asked to exit, by SIGTERM or SIGINT. */
 public final class Shutdown {
+    private static final Logger log = LoggerFactory.getLogger(Shutdown.class);
+
     private Shutdown() {}
 
-    /** Runs {@code stop} when the process is asked to exit, before it exits. */
-    public static void onSignal(Runnable stop) {
-        Runtime.getRuntime().addShutdownHook(new Thread(stop, "shutdown"));
+    /** Runs {@code stops} one after another when the process is asked to exit, before it exits. */
+    public static void onSignal(Runnable... stops) {
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> runAll(stops), "shutdown"));
+    }
+
+    /** Runs all of them, also after one that failed. */
+    static void runAll(Runnable... stops) {
+        for (Runnable stop : stops) {
+            try {
+                stop.run();
+            } catch (RuntimeException e) {
+                log.error("a part of the process did not stop as it should; the others are stopped now", e);
+            }
+        }
     }
 
     /** Blocks the calling thread until the process is asked to exit. */

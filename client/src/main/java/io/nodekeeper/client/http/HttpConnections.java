@@ -151,6 +151,10 @@ public final class HttpConnections {
             loop.execute(() -> start(exchange));
         } catch (RejectedExecutionException e) {
             exchange.fail(closed());
+        } catch (OutOfMemoryError e) {
+            // No process id is left for the event loop's thread; the next exchange tries again, and does not send this
+            // one with it.
+            exchange.fail(e);
         }
         return exchange;
     }

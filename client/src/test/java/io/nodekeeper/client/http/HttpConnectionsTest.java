@@ -12,6 +12,7 @@ import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.handler.codec.http.DefaultHttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpResponse;
+import io.netty.util.concurrent.DefaultThreadFactory;
 import io.nodekeeper.time.Randoms;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -29,6 +30,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.random.RandomGenerator;
@@ -616,6 +618,33 @@ class HttpConnectionsTest {
             }
         }
         return text.toString();
+    }
+
+    @Test
+    void exchangeFailsOnceIfTheThreadOfTheNetworkCannotBeStarted() throws Exception {
+        // given an event loop whose first attempt to start its thread finds no process id
+        ThreadFactory threads = new DefaultThreadFactory("late", true);
+        AtomicInteger attempts = new AtomicInteger();
+        ThreadFactory noneAtFirst = task -> {
+            if (attempts.getAndIncrement() == 0) {
+                throw new OutOfMemoryError("unable to create native thread");
+            }
+            return threads.newThread(task);
+        };
+        EventLoopGroup late = new MultiThreadIoEventLoopGroup(1, noneAtFirst, NioIoHandler.newFactory());
+        connections = new HttpConnections(
+                late.next(), Runnable::run, URI.create("http://127.0.0.1:" + server.port()), "", Optional.empty());
+        server.onRequests(OK, OK);
+
+        Heard failed = send("PUT");
+        Heard answered = send("PUT");
+
+        assertThat(failed.next()).isEqualTo("failed unable to create native thread");
+        assertAnswered(answered);
+        // then the first request was not sent with the second
+        assertThat(server.accepted()).isEqualTo(1);
+        assertThat(failed.all).isEmpty();
+        late.shutdownGracefully(0, 1, TimeUnit.SECONDS);
     }
 
     private HttpConnections connections() {

@@ -47,7 +47,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A relay between real sockets: a client, this server, and another server that the tests play. */
-@Timeout(30)
+@Timeout(120)
 class RelayTest {
     private static final String UPGRADE =
             "POST /exec HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\nContent-Length: 0\r\n\r\n";
@@ -328,7 +328,7 @@ class RelayTest {
     @ParameterizedTest
     @ValueSource(strings = {"Content-Length: 100\r\n\r\nno su", "Transfer-Encoding: chunked\r\n\r\n5\r\nno su\r\n"})
     void shouldNotWaitForTheRestOfAnErrorLongerThanForAnAnswer(String error) throws Exception {
-        seconds = 1;
+        seconds = 3;
         send(client, UPGRADE);
         Socket server = accepted();
         head(server);
@@ -393,7 +393,7 @@ class RelayTest {
 
     private Socket accepted() throws IOException {
         Socket socket = other.accept();
-        socket.setSoTimeout(10_000);
+        socket.setSoTimeout(30_000);
         return socket;
     }
 

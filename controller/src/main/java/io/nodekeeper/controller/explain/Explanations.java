@@ -12,6 +12,7 @@ import io.nodekeeper.controller.observer.StalledHop;
 import io.nodekeeper.controller.observer.VerdictBasis;
 import io.nodekeeper.time.Clock;
 import java.time.Instant;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -82,7 +83,7 @@ public final class Explanations {
         long jump = health.lag().lastJump();
         int times = health.lag().reportedJumps();
         String text = "its clock was set " + (times > 1 ? times + " times, the last time " : "")
-                + (jump > 0 ? "ahead" : "back") + " by " + Ages.text(Math.abs(jump) * 1_000)
+                + (jump > 0 ? "ahead" : "back") + " by " + Ages.text(TimeUnit.MICROSECONDS.toNanos(Math.abs(jump)))
                 + ", which does not affect verdicts";
         log.info("Node {}: {}", health.name(), text);
         add(health, "ClockSet", text, JsonObject.EMPTY);

@@ -22,7 +22,7 @@ public final class GuardRights {
                         JsonArray.of(
                                 rule("", List.of("nodes", "pods"), List.of("get", "list", "watch")),
                                 rule("coordination.k8s.io", List.of("leases"), List.of("get", "list", "watch")),
-                                rule("", List.of("events"), List.of("get", "create", "patch")),
+                                rule("", List.of("events"), List.of("get", "list", "create", "patch")),
                                 rule(Webhook.TYPE.group(), List.of(Webhook.TYPE.plural()), List.of("get", "update"))
                                         .with("resourceNames", JsonArray.ofStrings(List.of(Webhook.NAME)))))
                 .build();

@@ -12,7 +12,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Predicate;
-import java.util.stream.Collectors;
 
 /**
  * Passes every state of nodes and leases to {@link Heartbeats}, and the resulting changes to a handler. A recreated
@@ -48,6 +47,14 @@ public final class NodeInformer implements NodeStates {
      * pages show the moment of the first one. At most all nodes; empty if no list is under way.
      */
     private final Set<NodeHealth> changedMeanwhile = new HashSet<>();
+
+    /** Whether a list of leases is under way. */
+    private boolean listingLeases;
+    /**
+     * The same of leases, by name: other reads may show newer renewals than the list, and the watch that follows it sends them again.
+     * At most all leases; empty if no list is under way.
+     */
+    private final Set<String> leasesChangedMeanwhile = new HashSet<>();
 
     /** {@code isCanary} recognizes and processes the leases that belong to no node. */
     public NodeInformer(Clock clock, Now now, Heartbeats heartbeats, Predicate<Lease> isCanary, Handler handler) {
@@ -91,7 +98,11 @@ public final class NodeInformer implements NodeStates {
     @Override
     public void saw(Lease lease, Heartbeats.Source source) {
         long time = now.nanos();
+        long version = heartbeats.leaseVersion(lease.name());
         Sign sign = heartbeats.saw(lease, source, time);
+        if (listingLeases && heartbeats.leaseVersion(lease.name()) != version) {
+            leasesChangedMeanwhile.add(lease.name());
+        }
         if (sign.isLife()) {
             heartbeats.find(lease.name()).ifPresent(health -> heard(health, sign, time));
         }
@@ -122,8 +133,19 @@ public final class NodeInformer implements NodeStates {
         }
     }
 
+    /** After a restore of the server's data, only lists and reads can tell that older versions count again. */
+    private static Heartbeats.Source source(boolean isOvertaken) {
+        return isOvertaken ? Heartbeats.Source.LATE : Heartbeats.Source.LIVE;
+    }
+
     private final class LeaseHandler implements Reflector.RawHandler {
         private final LeaseLine scanned = new LeaseLine();
+
+        @Override
+        public void onListing() {
+            listingLeases = true;
+            leasesChangedMeanwhile.clear();
+        }
 
         /** The hot path: a renewal of a known node goes from the bytes to its new deadline and creates no object. */
         @Override
@@ -148,13 +170,18 @@ public final class NodeInformer implements NodeStates {
 
         @Override
         public void onReplace(List<JsonObject> objects) {
+            Set<String> overtaken = Set.copyOf(leasesChangedMeanwhile);
+            listingLeases = false;
+            leasesChangedMeanwhile.clear();
             List<Lease> leases = objects.stream()
                     .map(Lease::new)
                     .filter(lease -> !isCanary.test(lease))
                     .toList();
-            Set<String> names = leases.stream().map(Lease::name).collect(Collectors.toSet());
+            // A lease that was created meanwhile exists, too.
+            Set<String> names = new HashSet<>(overtaken);
+            leases.forEach(lease -> names.add(lease.name()));
             heartbeats.leasesListed(names);
-            leases.forEach(lease -> saw(lease, Heartbeats.Source.LIVE));
+            leases.forEach(lease -> saw(lease, source(overtaken.contains(lease.name()))));
             if (!leasesListed) {
                 leasesListed = true;
                 handler.changed(new NodeChange.FirstLeases());
@@ -218,11 +245,6 @@ public final class NodeInformer implements NodeStates {
             }
             reportOrphans();
             handler.settled();
-        }
-
-        /** After a restore of the server's data, only lists and reads can tell that older versions count again. */
-        private Heartbeats.Source source(boolean isOvertaken) {
-            return isOvertaken ? Heartbeats.Source.LATE : Heartbeats.Source.LIVE;
         }
 
         /** Only a node that existed before this controller started can have been silent for long. */

@@ -12,8 +12,8 @@ import java.util.Optional;
  * One finding or action of the controller about one node, with its causes.
  *
  * @param at when, by the controller's wall clock, to the microsecond
- * @param node the node's name; empty if it is about the controller itself
- * @param uid the node's UID; may be empty
+ * @param node the node's name; empty if it is about the controller itself or a pod without a node
+ * @param uid the node's UID, which may be empty; the pod's if it is about a pod without a node
  * @param kind a word in CamelCase: {@code Unknown}, {@code Returned}, {@code Spared}, {@code Tainted}, {@code
  *     Evicted}, …
  * @param text one sentence for people
@@ -42,6 +42,16 @@ public record Decision(Instant at, String node, String uid, String kind, String 
         if (JsonMemory.of(details) > MOST_DETAILS) {
             details = JsonObject.EMPTY.with("omitted", "details that are too long");
         }
+    }
+
+    /** Whether it is about the controller itself. */
+    public boolean isOfController() {
+        return isOfController(node, uid);
+    }
+
+    /** Whether a decision with these fields is about the controller itself. */
+    static boolean isOfController(String node, String uid) {
+        return node.isEmpty() && uid.isEmpty();
     }
 
     /** About how many bytes of memory it takes; names and kind do not count, because other objects share them. */

@@ -8,7 +8,8 @@ import java.util.Optional;
 /**
  * A query for the decisions about a node, and those about the controller itself from the same time.
  *
- * @param node the name or the UID of the node; empty for all; {@link #CONTROLLER} for decisions about the controller
+ * @param node the name or the UID of the node, or the UID of a pod without a node; empty for all; {@link #CONTROLLER} for
+ *     decisions about the controller
  * @param at the time around which to search, half of the decisions before it and half after; empty for the newest
  * @param limit the most decisions of each of the two kinds, positive
  */
@@ -43,12 +44,12 @@ public record DecisionQuery(String node, Optional<Instant> at, int limit) implem
 
     @Override
     public boolean wants(String about, String uid, String kind) {
-        return about.isEmpty() || isAbout(about, uid);
+        return Decision.isOfController(about, uid) || isAbout(about, uid);
     }
 
     private boolean isAbout(String about, String uid) {
         if (node.equals(CONTROLLER)) {
-            return about.isEmpty();
+            return Decision.isOfController(about, uid);
         }
         return node.isEmpty() || about.equals(node) || uid.equals(node);
     }
@@ -68,7 +69,7 @@ public record DecisionQuery(String node, Optional<Instant> at, int limit) implem
             if (isAbout(decision.node(), decision.uid())) {
                 ofNode.offer(decision);
             }
-            if (decision.node().isEmpty()) {
+            if (decision.isOfController()) {
                 ofController.offer(decision);
             }
         }

@@ -10,7 +10,7 @@ import java.util.Optional;
  *
  * @param at the time, not yet parsed
  * @param node the node's name; may be empty
- * @param uid the node's UID; may be empty
+ * @param uid the UID of the node, or of a pod without a node; may be empty
  * @param kind the kind
  */
 record LineHead(String at, String node, String uid, String kind) {

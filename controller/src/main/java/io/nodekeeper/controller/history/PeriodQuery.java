@@ -64,7 +64,7 @@ public record PeriodQuery(Instant from, Set<String> kinds, int limit) implements
                 return;
             }
             if (decision.at().isBefore(from)) {
-                if (decision.node().isEmpty()) {
+                if (decision.isOfController()) {
                     before.putIfAbsent(decision.kind(), decision);
                 }
                 return;

@@ -47,6 +47,8 @@ final class Segments {
     private final long bound;
     /** Open and locked while this process is the writer. */
     private @Nullable FileChannel lock;
+    /** Whether the newest segment ends with a whole line: it was repaired, and each append has succeeded since. */
+    private boolean isWhole;
 
     /** At most {@code bound} bytes and one batch in {@code directory}, which the first write creates. */
     Segments(Path directory, long bound) {
@@ -64,10 +66,13 @@ final class Segments {
         OwnerOnly.directoryAndFiles(directory);
         own();
         List<Path> all = list();
-        if (all.isEmpty()) {
-            return 0;
-        }
-        try (FileChannel channel = FileChannel.open(all.getLast(), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+        long removed = all.isEmpty() ? 0 : removeTornLine(all.getLast());
+        isWhole = true;
+        return removed;
+    }
+
+    private static long removeTornLine(Path segment) throws IOException {
+        try (FileChannel channel = FileChannel.open(segment, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
             long size = channel.size();
             long end = afterLastNewline(channel, size);
             if (end < size) {
@@ -101,6 +106,7 @@ final class Segments {
 
     /** Releases the lock for another process. */
     void release() throws IOException {
+        isWhole = false;
         if (lock != null) {
             lock.close();
             lock = null;
@@ -109,8 +115,8 @@ final class Segments {
 
     /** Appends decisions, then deletes the oldest segments if the total is too large. */
     void append(List<Decision> decisions) throws IOException {
-        if (lock == null) {
-            // Another process may have written until now, and left a torn line.
+        if (!isWhole) {
+            // Another process may have written until now, or the last append was interrupted, and left a torn line.
             repair();
         }
         ByteArrayOutputStream lines = new ByteArrayOutputStream(512 * decisions.size());
@@ -118,6 +124,7 @@ final class Segments {
             lines.writeBytes(Json.writeBytes(decision.json()));
             lines.write('\n');
         }
+        isWhole = false;
         try (FileChannel channel = FileChannel.open(target(), APPEND, OwnerOnly.FILE)) {
             long before = channel.size();
             ByteBuffer buffer = ByteBuffer.wrap(lines.toByteArray());
@@ -126,11 +133,12 @@ final class Segments {
                     channel.write(buffer);
                 }
             } catch (IOException e) {
-                // A full disk may store a part of a line; the next line must not continue it.
+                // A full disk may store a part of the lines, all of which count as lost.
                 cut(channel, before, e);
                 throw e;
             }
         }
+        isWhole = true;
         prune();
     }
 

@@ -10,6 +10,7 @@ import io.nodekeeper.controller.observer.ObserverGuard;
 import io.nodekeeper.time.Clock;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -89,7 +90,7 @@ public final class HeartbeatLags {
             log.warn(
                     "this machine's clock was set {} by {}; ages do not depend on it",
                     jump > 0 ? "ahead" : "back",
-                    Ages.text(Math.abs(jump) * 1_000));
+                    Ages.text(TimeUnit.MICROSECONDS.toNanos(Math.abs(jump))));
         }
         long most = 0;
         for (LagState state : nodes) {

@@ -172,7 +172,7 @@ public final class ControllerMetrics {
         podDeletionDuration.observe(seconds);
     }
 
-    /** The pod garbage collector deleted a pod. */
+    /** The pod garbage collector deleted a pod; once for each pod. */
     public void forceDeleted(String namespace, String reason) {
         forceDeletions.labelValues(namespace, reason).inc();
     }

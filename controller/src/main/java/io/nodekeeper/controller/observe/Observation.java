@@ -105,7 +105,7 @@ public final class Observation implements ShadowTransport.Witness {
     }
 
     private static Decision wouldBe(Decision decision) {
-        if (decision.node().isEmpty()) {
+        if (decision.isOfController()) {
             return decision;
         }
         if (!decision.kind().equals(Decision.READY_CHANGED)) {

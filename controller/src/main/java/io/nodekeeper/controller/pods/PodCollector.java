@@ -8,6 +8,7 @@ import io.nodekeeper.client.workqueue.KeyedJobs;
 import io.nodekeeper.client.workqueue.PriorityWorkQueue;
 import io.nodekeeper.controller.config.WorkloadConfig;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
+import io.nodekeeper.time.Clock;
 import io.nodekeeper.time.Loop;
 import java.time.Duration;
 import java.util.Comparator;
@@ -42,11 +43,18 @@ final class PodCollector {
     private static final Logger log = LoggerFactory.getLogger(PodCollector.class);
     /** How long a node must be missing before its pods are checked (Kubernetes' value). */
     private static final long QUARANTINE = Duration.ofSeconds(40).toNanos();
+    /**
+     * How long to wait before a deletion that the server accepted is repeated. A pod with finalizers stays until they are removed, and
+     * then goes by itself; only a server that has lost the deletion, as after a restore, needs another one. So this is rare: a thousand
+     * such pods cost two deletions a second. kube-controller-manager repeats it in each pass.
+     */
+    private static final long REPEAT = Duration.ofMinutes(10).toNanos();
 
     /** The result of a live read if the reason no longer holds. */
     private static final Optional<JsonObject> NOT_DUE = Optional.empty();
 
     private final WorkloadConfig config;
+    private final Clock clock;
     private final PodCache cache;
     private final PodWrites writes;
     private final NodeReads reads;
@@ -67,6 +75,7 @@ final class PodCollector {
             PodReport report,
             ControllerMetrics metrics) {
         this.config = config;
+        this.clock = loop.clock();
         this.cache = cache;
         this.writes = writes;
         this.reads = reads;
@@ -91,7 +100,9 @@ final class PodCollector {
                 if (!terminating(node).isEmpty()) {
                     nodeJobs.submit(node, () -> outOfService(node));
                 }
-            } else if (!node.known && !cache.pods(node).isEmpty() && now - node.missingSince >= QUARANTINE) {
+            } else if (!node.known
+                    && now - node.missingSince >= QUARANTINE
+                    && !due(node).isEmpty()) {
                 nodeJobs.submit(node, () -> orphaned(node, now));
             }
         }
@@ -119,7 +130,16 @@ final class PodCollector {
     }
 
     private List<TrackedPod> terminating(HostNode node) {
-        return cache.pods(node).stream().filter(pod -> pod.terminating).toList();
+        return due(node).stream().filter(pod -> pod.terminating).toList();
+    }
+
+    /** The pods of the node whose deletion was not accepted lately. */
+    private List<TrackedPod> due(HostNode node) {
+        return cache.pods(node).stream().filter(this::isDue).toList();
+    }
+
+    private boolean isDue(TrackedPod pod) {
+        return pod.collectedAt == HostNode.NO_TIME || clock.nanoTime() - pod.collectedAt >= REPEAT;
     }
 
     private CompletionStage<KeyedJobs.Next> outOfService(HostNode node) {
@@ -159,7 +179,7 @@ final class PodCollector {
                 // The watch is late, or the node is new.
                 node.missingSince = now;
             } else if (!node.known) {
-                collect(List.copyOf(cache.pods(node)), Reason.ORPHANED);
+                collect(due(node), Reason.ORPHANED);
             }
             return new KeyedJobs.Next.Done();
         });
@@ -170,7 +190,9 @@ final class PodCollector {
     }
 
     private void collect(TrackedPod pod, Reason reason) {
-        podJobs.submit(pod, () -> force(pod, reason));
+        if (isDue(pod)) {
+            podJobs.submit(pod, () -> force(pod, reason));
+        }
     }
 
     /** One attempt; after a failure the next pass finds the pod again. */
@@ -198,7 +220,13 @@ final class PodCollector {
                 : Optional.empty();
     }
 
+    /** The server accepted the deletion; that is reported once. */
     private void collected(TrackedPod pod, Reason reason) {
+        boolean again = pod.collectedAt != HostNode.NO_TIME;
+        pod.collectedAt = clock.nanoTime();
+        if (again) {
+            return;
+        }
         metrics.forceDeleted(pod.namespace, reason.text);
         log.info("Pod {} (uid {}) of node {} collected: {}", pod, pod.uid, pod.node, reason.text);
         report.decided(

@@ -43,10 +43,11 @@ final class PodReport {
         taintEviction.record(about, EventRecorder.NORMAL, "TaintManagerEviction", message);
     }
 
-    /** Stores a decision about a pod. */
+    /** Stores a decision about a pod; if it has no node, under its own UID. */
     void decided(TrackedPod pod, String kind, String text, JsonObject details) {
         JsonObject all = details.with("pod", pod.toString()).with("podUid", pod.uid);
-        decided(pod.node.name, pod.node.uid, kind, text, all);
+        String node = pod.node.name;
+        decided(node, node.isEmpty() ? pod.uid : pod.node.uid, kind, text, all);
     }
 
     /** Stores a decision about an object of a node. */

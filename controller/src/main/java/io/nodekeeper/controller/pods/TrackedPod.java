@@ -55,6 +55,8 @@ final class TrackedPod {
     DeadlineWheel.@Nullable Deadline<TrackedPod> timer;
     /** Whether the API accepted its deletion, or reported that it does not exist; the watch will send that, too. */
     boolean deleted;
+    /** When the API last accepted its deletion without a grace period, by the monotonic clock; or {@link HostNode#NO_TIME}. */
+    long collectedAt = HostNode.NO_TIME;
     /** When it was last marked, by the monotonic clock; or {@link HostNode#NO_TIME}. */
     long markedAt = HostNode.NO_TIME;
     /** The {@link HostNode#readySince} for which that was. */

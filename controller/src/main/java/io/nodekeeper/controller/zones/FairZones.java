@@ -183,8 +183,14 @@ public final class FairZones implements Zones {
         FairMember member = members.get(health);
         if (member != null && tainted) {
             withdraw(health, member);
+            // It waits if its permit was withdrawn during the write.
+            boolean queued = member.queued;
+            unqueue(member);
             // If somebody removes the taint, other nodes are next.
             member.moveToEnd(now());
+            if (queued) {
+                queue(health, member);
+            }
             metrics.tainted(member.node.zone());
         }
     }
@@ -318,10 +324,7 @@ public final class FairZones implements Zones {
                                     + (stripAll ? "; existing NoExecute taints are removed" : ""),
                             current);
                     if (stripAll) {
-                        nodes.get().stream()
-                                .filter(this::isTainted)
-                                .filter(health -> isOther(health, current))
-                                .forEach(recheck);
+                        nodes.get().stream().filter(this::isTainted).forEach(health -> recheck(health, current));
                     }
                 }
                 case ZoneCommand.Exit() -> {
@@ -364,9 +367,11 @@ public final class FairZones implements Zones {
         float rate = disruption.rate(key);
         zone.queue.rate(rate, now());
         if (rate <= 0) {
-            Map.copyOf(zone.permits).forEach((health, member) -> {
+            new LinkedHashMap<>(zone.permits).forEach((health, member) -> {
                 withdraw(health, member);
                 queue(health, member);
+                // Its write may not have begun.
+                recheck(health, current);
             });
         }
         if (rate != before && !listing) {
@@ -384,19 +389,20 @@ public final class FairZones implements Zones {
             }
             NodeHealth health = next.get();
             FairMember member = members.get(health);
-            if (member != null) {
-                member.queued = false;
-                zone.permits.put(health, member);
-                member.permit = loop.schedule(PERMIT, () -> expired(health, member));
-                log.debug(
-                        "Node {} may get a NoExecute taint; {} more nodes of zone {} wait",
-                        health.name(),
-                        zone.queue.size(),
-                        key);
-                if (isOther(health, current)) {
-                    recheck.accept(health);
-                }
+            if (member == null || !member.queued) {
+                // It should have left the queue: the next one gets its token.
+                zone.queue.giveBack();
+                continue;
             }
+            member.queued = false;
+            zone.permits.put(health, member);
+            member.permit = loop.schedule(PERMIT, () -> expired(health, member));
+            log.debug(
+                    "Node {} may get a NoExecute taint; {} more nodes of zone {} wait",
+                    health.name(),
+                    zone.queue.size(),
+                    key);
+            recheck(health, current);
         }
         drainLater(key, zone);
     }
@@ -409,13 +415,14 @@ public final class FairZones implements Zones {
         }
     }
 
-    /** The node's writes have failed for long: it waits behind the others. */
+    /** The node's writes have failed, or waited, for long: it waits behind the others. */
     private void expired(NodeHealth health, FairMember member) {
         withdraw(health, member);
         member.moveToEnd(now());
         if (member.node.wants() && !stopped) {
             queue(health, member);
             drainLater(member.node.zone(), zone(member.node.zone()));
+            recheck.accept(health);
         }
     }
 
@@ -447,8 +454,11 @@ public final class FairZones implements Zones {
         return member != null && member.node.tainted();
     }
 
-    private static boolean isOther(NodeHealth health, Optional<NodeHealth> current) {
-        return current.filter(seen -> seen == health).isEmpty();
+    /** Has the taints of {@code health} checked, unless it is {@code current}. */
+    private void recheck(NodeHealth health, Optional<NodeHealth> current) {
+        if (current.filter(seen -> seen == health).isEmpty()) {
+            recheck.accept(health);
+        }
     }
 
     private static void cancel(Zone zone) {

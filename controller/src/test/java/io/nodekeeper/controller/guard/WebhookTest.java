@@ -96,7 +96,7 @@ class WebhookTest {
                 .containsExactly(
                         "[get, list, watch] [nodes, pods] []",
                         "[get, list, watch] [leases] []",
-                        "[get, create, patch] [events] []",
+                        "[get, list, create, patch] [events] []",
                         "[get, update] [validatingwebhookconfigurations] [nodekeeper-guard]");
     }
 }

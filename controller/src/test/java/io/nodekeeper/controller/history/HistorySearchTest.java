@@ -161,6 +161,21 @@ class HistorySearchTest {
     }
 
     @Test
+    void decisionAboutAPodWithoutANodeStandsBesideNoNodeAndIsFoundByThePodsUid() throws IOException {
+        Decision pod = new Decision(B.plusSeconds(1), "", "pod-uid", "Collected", "", JsonObject.EMPTY);
+        Segments segments = stored(List.of(decision(0, "n1"), pod, controller(2, "ObserverBlind")));
+
+        DecisionQuery.Found node = find(segments, DecisionQuery.newest("n1", 10));
+        DecisionQuery.Found self = find(segments, DecisionQuery.newest(DecisionQuery.CONTROLLER, 10));
+
+        assertThat(times(node.node())).containsExactly(0);
+        assertThat(times(node.controller())).containsExactly(2);
+        assertThat(times(self.node())).containsExactly(2);
+        assertThat(find(segments, DecisionQuery.newest("pod-uid", 10)).node()).containsExactly(pod);
+        assertThat(times(find(segments, DecisionQuery.newest("", 10)).node())).containsExactly(0, 1, 2);
+    }
+
+    @Test
     void everyLineIsReadOnceWhereverTheBlocksBegin() throws IOException {
         List<Decision> decisions = IntStream.range(0, 2_000)
                 .mapToObj(i -> new Decision(

@@ -1,11 +1,13 @@
 package io.nodekeeper.controller.history;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
 import io.nodekeeper.time.ThreadLoop;
 import java.io.IOException;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -100,6 +102,23 @@ class HistoryTest {
             assertThat(damaged).isEmpty();
             assertThat(cut).isEqualTo(length == whole.length ? 0 : length >= first ? length - first : length);
         }
+    }
+
+    @Test
+    void lineThatAnInterruptedAppendHasBegunIsDroppedBeforeTheNextOne() throws IOException {
+        Segments segments = new Segments(directory, BOUND);
+        segments.append(List.of(decision(0, "n1")));
+        // given an append that is interrupted at its deadline, which closes the file, when a part of a line is stored
+        Thread.currentThread().interrupt();
+        assertThatThrownBy(() -> segments.append(List.of(decision(1, "n1"))))
+                .isInstanceOf(ClosedByInterruptException.class);
+        assertThat(Thread.interrupted()).isTrue();
+        Files.writeString(
+                directory.resolve("decisions-00000001.jsonl"), "{\"at\":\"2015-01-01", StandardOpenOption.APPEND);
+
+        segments.append(List.of(decision(2, "n1")));
+
+        assertThat(kept()).containsExactly(decision(0, "n1"), decision(2, "n1"));
     }
 
     @Test

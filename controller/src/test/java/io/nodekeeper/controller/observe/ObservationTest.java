@@ -7,17 +7,20 @@ import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.client.Call;
 import io.nodekeeper.client.FakeTransport;
 import io.nodekeeper.client.shadow.ShadowTransport;
+import io.nodekeeper.controller.history.Decision;
+import io.nodekeeper.controller.history.History;
 import io.nodekeeper.controller.metrics.ControllerMetrics;
 import io.nodekeeper.controller.metrics.ObserveMetrics;
 import io.nodekeeper.time.Loop;
 import io.nodekeeper.time.VirtualTime;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** What an observation knows of nodes that were deleted or replaced while no watch was open. */
+/** What an observation knows of nodes that were deleted or replaced while no watch was open, and what it calls a fact. */
 class ObservationTest {
     private final VirtualTime time = new VirtualTime(Instant.EPOCH);
     private final Loop loop = time.loop("test");
@@ -113,6 +116,27 @@ class ObservationTest {
         list("?fieldSelector=metadata.name%3Da", "", node("a", "1", "True"));
 
         assertThat(observation.sizes()).containsEntry("observed nodes", 2);
+    }
+
+    @Test
+    void deletionOfAPodWithoutANodeIsNoFactEither() {
+        List<String> texts = new ArrayList<>();
+        History history = new Observation(
+                        loop,
+                        decision -> texts.add(decision.text()),
+                        Duration.ofSeconds(50),
+                        new ObserveMetrics(new ControllerMetrics()))
+                .wouldBe();
+
+        history.add(new Decision(Instant.EPOCH, "a", "1", "Collected", "Pod x/on-a was deleted", JsonObject.EMPTY));
+        history.add(new Decision(Instant.EPOCH, "", "2", "Collected", "Pod x/nowhere was deleted", JsonObject.EMPTY));
+        history.add(new Decision(Instant.EPOCH, "", "", "ObserverBlind", "nothing seen for 10s", JsonObject.EMPTY));
+
+        assertThat(texts)
+                .containsExactly(
+                        "Not done in observe mode: Pod x/on-a was deleted",
+                        "Not done in observe mode: Pod x/nowhere was deleted",
+                        "nothing seen for 10s");
     }
 
     @Test

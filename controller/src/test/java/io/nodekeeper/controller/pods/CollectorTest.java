@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.nodekeeper.controller.config.WorkloadConfig;
 import io.nodekeeper.controller.history.Decision;
 import io.nodekeeper.controller.observer.CanaryLease;
+import io.prometheus.metrics.model.snapshots.CounterSnapshot;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -16,6 +17,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Pods and leases that no other client deletes. */
 class CollectorTest {
     private static final String FAILED = "{\"phase\":\"Failed\"}";
+    /** A pod with a finalizer that nobody removes. */
+    private static final String HELD = "{\"metadata\":{\"finalizers\":[\"example.com/held\"]}}";
 
     private final PodWorld world = new PodWorld();
 
@@ -50,6 +53,68 @@ class CollectorTest {
                 .as("one look for the node, one for its pods")
                 .isEqualTo(2);
         assertThat(world.decisions).extracting(Decision::kind).containsExactly("Collected", "Collected");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    @Tag("L75")
+    void podThatStaysForItsFinalizersIsReportedOnceAndSeldomDeletedAgainInEveryMode(boolean better) {
+        // given a pod with a finalizer on a node that is deleted
+        PodWorld each = new PodWorld(better ? WorkloadConfig.DEFAULT : WorkloadConfig.REFERENCE);
+        each.addNode("n1");
+        each.addPod("pod1", "n1");
+        each.patchPod("pod1", HELD);
+        each.start();
+        each.advanceTo("5S");
+        each.deleteNode("n1");
+
+        // when it is accepted at 60 s, but the pod stays
+        each.advanceTo("61S");
+        long looks = each.calls("GET", "/nodes/n1");
+        each.advanceTo("600S");
+
+        // then nothing is asked for or reported again
+        assertThat(each.deletions).containsExactly("pod1-uid!@60");
+        assertThat(each.calls("GET", "/nodes/n1")).isEqualTo(looks);
+        assertThat(each.decisions).extracting(Decision::kind).containsExactly("Collected");
+
+        // and after ten minutes the deletion is repeated, without a report
+        each.advanceTo("1200S");
+        assertThat(each.deletions).hasSize(2);
+        assertThat(each.decisions).hasSize(1);
+        assertThat(each.metrics.registry().scrape().stream()
+                        .filter(metric -> metric.getMetadata().getName().equals("pod_gc_collector_force_delete_pods"))
+                        .flatMap(metric -> metric.getDataPoints().stream())
+                        .map(point -> ((CounterSnapshot.CounterDataPointSnapshot) point).getValue()))
+                .containsExactly(1.0);
+    }
+
+    @Test
+    @Tag("L75")
+    void terminatingPodsThatStayForTheirFinalizersAreReportedOnce() {
+        // given one on a node out of service, and one without a node
+        world.addNode("n1");
+        world.ready("n1", "Unknown", PodWorld.B);
+        world.addPod("ending", "n1");
+        world.addPod("nowhere", "");
+        for (String pod : List.of("ending", "nowhere")) {
+            world.patchPod(pod, HELD);
+            world.patchPod(pod, "{\"metadata\":{\"deletionTimestamp\":\"2015-01-01T12:01:00Z\"}}");
+        }
+
+        world.start().advanceTo("5S");
+        world.taint("n1", "node.kubernetes.io/out-of-service:NoSchedule");
+        world.advanceTo("500S");
+
+        assertThat(world.deletions).containsExactly("nowhere-uid!@0", "ending-uid!@20");
+        // then the decision about the pod without a node has the pod's UID, so that it is not about the controller
+        assertThat(world.decisions)
+                .filteredOn(decision -> decision.kind().equals("Collected"))
+                .extracting(decision -> decision.node() + " " + decision.uid() + " " + decision.text())
+                .containsExactly(
+                        " nowhere-uid Pod default/nowhere was deleted immediately: unscheduled",
+                        "n1 n1-uid Pod default/ending was deleted immediately: out-of-service");
+        assertThat(world.decisions).noneMatch(decision -> decision.isOfController());
     }
 
     @ParameterizedTest

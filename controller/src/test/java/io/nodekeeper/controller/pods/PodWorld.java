@@ -437,6 +437,12 @@ final class PodWorld {
                 + time.elapsed().toSeconds();
         if (grace == 0) {
             deletions.add(at);
+            if (!metadata.array("finalizers").isEmpty()) {
+                String now = KubeTime.format(time.wallTime());
+                return metadata.has("deletionTimestamp")
+                        ? pod
+                        : storePod("MODIFIED", pod.update("metadata", old -> old.with("deletionTimestamp", now)));
+            }
             pods.remove(key);
             broadcast("DELETED", versioned(pod));
             return pod;

@@ -3,6 +3,7 @@ package io.nodekeeper.controller.zones;
 import static io.nodekeeper.controller.TestCluster.B;
 import static io.nodekeeper.controller.TestCluster.CONFIG;
 import static io.nodekeeper.controller.TestCluster.K;
+import static io.nodekeeper.controller.TestCluster.condition;
 import static io.nodekeeper.controller.TestCluster.ready;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -132,6 +133,29 @@ class FailedTaintsTest {
         cluster.post("node2", ready("True", cluster.time.wallTime().plusSeconds(1)));
         pass(15);
         assertThat(tainted(4)).containsExactly(0, 1);
+    }
+
+    @Test
+    void nodeWhoseWriteWaitsIsWrittenWithoutTheTaintOnceAllZonesAreDown() {
+        zone(70);
+        // given more writes than may run at a time, which hang, and behind them that of a node that may get its taint
+        cluster.hangs = call -> isPatch(call) && !call.target().endsWith("/nodes/node0");
+        for (int i = 1; i < 70; i++) {
+            cluster.post("node" + i, condition("MemoryPressure", "True", B));
+        }
+        cluster.advance(Duration.ofMillis(1));
+        fail(0, 1);
+        assertThat(cluster.calls("PATCH", "/nodes/node0")).isZero();
+
+        // when all nodes are down before its turn
+        fail(1, 70);
+        cluster.hangs = call -> false;
+        pass(60);
+
+        assertThat(cluster.noSchedule("node0")).containsExactly("node.kubernetes.io/not-ready");
+        assertThat(cluster.decisions("Tainted"))
+                .hasSizeGreaterThanOrEqualTo(70)
+                .noneMatch(text -> text.contains("NoExecute"));
     }
 
     /** In each time, at most those whose turn it was, 30 s worth, and one for each ten seconds. */

@@ -5,6 +5,8 @@ import io.nodekeeper.apiserver.authentication.Authenticator;
 import io.nodekeeper.simulator.network.ServerCore;
 import io.nodekeeper.simulator.network.SimNetwork;
 import io.nodekeeper.store.memory.IndexedStore;
+import io.nodekeeper.store.memory.StoreLimits;
+import io.nodekeeper.store.memory.WatchCache;
 import io.nodekeeper.time.Randoms;
 import io.nodekeeper.time.VirtualTime;
 import java.time.Duration;
@@ -19,6 +21,12 @@ public final class SimApiServer extends SimProcess {
     public static final String NAME = "apiserver";
     /** Kubernetes' default. */
     private static final Duration EVENT_TTL = Duration.ofHours(1);
+    /**
+     * The defaults of a server with a heap of 1 GiB, whatever this process has: on them depends when a store is full and which
+     * watches have to list again, and the same seed must give the same run on each machine.
+     */
+    static final StoreLimits LIMITS = new StoreLimits(
+            new WatchCache.Limits(100_000, 300_000_000_000L, 128L << 20, 512L << 20), 2L << 30, 512L << 20);
 
     private final SimNetwork network;
     private final RandomGenerator seeds;
@@ -46,7 +54,7 @@ public final class SimApiServer extends SimProcess {
     void boot(VirtualTime.VirtualLoop loop) {
         // As in a real process: the store's thread hangs with the disk, while others still serve reads from memory.
         VirtualTime.VirtualLoop writing = thread("store");
-        IndexedStore opened = new IndexedStore(writing, disk);
+        IndexedStore opened = new IndexedStore(writing, disk, LIMITS);
         ApiServer server = new ApiServer(
                 opened, writing, Randoms.seeded(seeds.nextLong()), new Authenticator(Map.of()), "apiserver:6443");
         store = Optional.of(writing);

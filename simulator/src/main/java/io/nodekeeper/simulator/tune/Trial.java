@@ -55,9 +55,12 @@ public record Trial(
 
     /**
      * Whether {@code other} is better in one of these and worse in none: the 99th percentile of silences, the nodes that
-     * were soon back, and renewals, which are what heartbeats cost.
+     * were soon back, and renewals, which are what heartbeats cost. One that broke a rule beats none, whatever its figures are.
      */
     boolean isBeatenBy(Trial other) {
+        if (other.violations > 0) {
+            return false;
+        }
         int silence = Long.compare(other.unnoticed(), unnoticed());
         int back = Integer.compare(other.figures.back(), figures.back());
         // Nodes start and fail at other moments: a hundredth is no difference.

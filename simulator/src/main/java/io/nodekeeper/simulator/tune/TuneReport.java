@@ -50,9 +50,9 @@ public record TuneReport(String source, Duration soon, int wanted, List<Trial> t
         return trials.stream().allMatch(trial -> trial.violations() == 0);
     }
 
-    /** Whether no other candidate is better in one respect and worse in none. */
+    /** Whether it broke no rule, and no other candidate is better in one respect and worse in none. */
     private boolean isBest(Trial trial) {
-        return trials.stream().noneMatch(trial::isBeatenBy);
+        return trial.violations() == 0 && trials.stream().noneMatch(trial::isBeatenBy);
     }
 
     /** The report as text: a row for each candidate. */
@@ -90,7 +90,7 @@ public record TuneReport(String source, Duration soon, int wanted, List<Trial> t
                 silence      how long a node had sent no heartbeat when it was declared Unknown
                 back within  nodes that sent one so soon after that they would better have been left alone
                 renewals/s   of each node
-                *            no other row is better in silence p99, back within or renewals, and worse in none
+                *            broke no rule, and no other such row is better in silence p99, back within or renewals, and worse in none
                 """).toString();
     }
 

@@ -61,6 +61,19 @@ class TuneReportTest {
     }
 
     @Test
+    void whatBrokeARuleIsNotTheBestAndBeatsNothing() {
+        // given that the one that broke a rule has the better figures
+        TuneReport report = report(2, trial("--broken", 20, 1, 0.1, 1), trial("--sound", 50, 2, 0.1, 0));
+
+        assertThat(report.text())
+                .containsPattern("\n  20s +20s +7 +1 +2 +0\\.100 +--broken +\\(broke a rule 1 times\\)\n")
+                .containsPattern("\n\\* 50s +50s +7 +2 +2 +0\\.100 +--sound\n");
+        assertThat(report.json().array("trials").objects().filter(trial -> trial.bool("best")))
+                .extracting(trial -> trial.text("flags"))
+                .containsExactly("--sound");
+    }
+
+    @Test
     void whatWasNotTriedMakesItPartial() {
         assertThat(report(2, trial("--one", 20, 9, 0.1, 0)).text())
                 .startsWith("PARTIAL: interrupted after 1 of 2 candidates\na source\n");

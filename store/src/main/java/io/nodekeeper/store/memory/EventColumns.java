@@ -107,6 +107,12 @@ final class EventColumns {
                 : Optional.of(Entry.stored(key, length, Objects.requireNonNull(values), createRevision, modRevision));
     }
 
+    /** The key of the change at {@code place}, which must not be empty; makes no object. */
+    String key(int place) {
+        Event kept = whole[place];
+        return kept == null ? Objects.requireNonNull(keys[place]) : kept.key();
+    }
+
     /** The revision of the change at {@code place}. */
     long revision(int place) {
         return revisions[place];

@@ -5,6 +5,7 @@ import io.nodekeeper.store.Event;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Predicate;
 
 /**
  * The latest changes of one resource. Watches resume from it, and lists at an earlier revision are computed from it. A change
@@ -70,6 +71,11 @@ final class EventHistory {
     /** The change at {@code index}; 0 is the oldest. */
     Event get(int index) {
         return events.get(slot(index));
+    }
+
+    /** The key of the change at {@code index}. Cheaper than the change, which is made anew each time. */
+    String key(int index) {
+        return events.key(slot(index));
     }
 
     /** The time at which the change at {@code index} was added, in nanoseconds of the owner's clock. */
@@ -147,11 +153,13 @@ final class EventHistory {
         return low;
     }
 
-    /** The changes after {@code revision}, ordered by revision. */
-    List<Event> since(long revision) {
+    /** The changes after {@code revision} of those keys that {@code wanted} accepts, ordered by revision. */
+    List<Event> since(long revision, Predicate<String> wanted) {
         List<Event> since = new ArrayList<>();
         for (int i = after(revision); i < size; i++) {
-            since.add(get(i));
+            if (wanted.test(key(i))) {
+                since.add(get(i));
+            }
         }
         return since;
     }

@@ -182,9 +182,7 @@ public final class WatchCache {
                 return;
             }
             if (history != null) {
-                history.since(after).stream()
-                        .filter(event -> subscription.covers(event.key()))
-                        .forEach(subscription::offer);
+                history.since(after, subscription::covers).forEach(subscription::offer);
                 subscription.settle();
             }
             if (!subscription.ended()) {
@@ -210,10 +208,11 @@ public final class WatchCache {
             List<Event> found = new ArrayList<>();
             long size = 0;
             for (int i = history == null ? 0 : history.after(after); history != null && i < history.size(); i++) {
-                Event event = history.get(i);
-                if (!Watchers.covers(target, event.key())) {
+                // Before the change is made: a watch of one object may pass over 100,000 changes of others.
+                if (!Watchers.covers(target, history.key(i))) {
                     continue;
                 }
+                Event event = history.get(i);
                 if (!found.isEmpty()
                         && (found.size() >= count || size >= bytes)
                         && event.revision() > found.getLast().revision()) {
@@ -377,10 +376,8 @@ public final class WatchCache {
         if (history == null) {
             return;
         }
-        for (Event event : history.since(at).reversed()) {
-            if (event.key().startsWith(prefix)) {
-                event.before().ifPresentOrElse(entry -> state.put(event.key(), entry), () -> state.remove(event.key()));
-            }
+        for (Event event : history.since(at, key -> key.startsWith(prefix)).reversed()) {
+            event.before().ifPresentOrElse(entry -> state.put(event.key(), entry), () -> state.remove(event.key()));
         }
     }
 

@@ -102,15 +102,20 @@ class EventHistoryTest {
             }
             List<Event> expected = new ArrayList<>(model);
             assertThat(history.start()).isEqualTo(start);
-            assertThat(history.since(0)).isEqualTo(expected);
-            assertThat(history.since(0).stream().map(EventHistoryTest::text))
+            assertThat(history.since(0, key -> true)).isEqualTo(expected);
+            assertThat(history.since(0, key -> true).stream().map(EventHistoryTest::text))
                     .containsExactlyElementsOf(
                             expected.stream().map(EventHistoryTest::text).toList());
             assertThat(history.memory())
                     .isEqualTo(expected.stream().mapToLong(EventHistory::memory).sum());
             assertThat(history.stored())
                     .isEqualTo(expected.stream().mapToLong(EventHistory::stored).sum());
+            assertThat(history.since(0, "/registry/a/1"::equals))
+                    .isEqualTo(expected.stream()
+                            .filter(kept -> kept.key().equals("/registry/a/1"))
+                            .toList());
             for (int i = 0; i < expected.size(); i++) {
+                assertThat(history.key(i)).isEqualTo(expected.get(i).key());
                 assertThat(history.time(i)).isEqualTo(10 * expected.get(i).revision());
             }
         }
@@ -162,7 +167,9 @@ class EventHistoryTest {
             assertThat(history.time(history.size() - 1)).isEqualTo(10L * added);
             assertThat(history.after(first)).isEqualTo(1);
             assertThat(history.after(added)).isEqualTo(history.size());
-            assertThat(history.since(added - 2)).extracting(Event::revision).containsExactly(added - 1L, (long) added);
+            assertThat(history.since(added - 2, key -> true))
+                    .extracting(Event::revision)
+                    .containsExactly(added - 1L, (long) added);
             assertThat(history.memory()).isEqualTo(186L * history.size());
             assertThat(history.stored()).isEqualTo(160L * history.size());
         }

@@ -1,0 +1,26 @@
+package io.nodekeeper.time;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class ShutdownTest {
+    @Test
+    void aPartThatFailsToStopKeepsNoOtherFromIt() {
+        // given three parts, of which the first fails
+        List<String> stopped = new ArrayList<>();
+
+        // when the process is asked to exit
+        Shutdown.runAll(
+                () -> {
+                    throw new IllegalStateException("stuck");
+                },
+                () -> stopped.add("controller"),
+                () -> stopped.add("server"));
+
+        // then the others stop, in order
+        assertThat(stopped).containsExactly("controller", "server");
+    }
+}
