@@ -44,9 +44,10 @@ public final class Main {
 
     /** Runs the command that {@code arguments} name and ends the process with its exit code. */
     public static void main(String[] arguments) {
-        // Probes of pods may set the header Host, and ask for new connections. Java reads this when the first client is
-        // made.
-        System.setProperty("jdk.httpclient.allowRestrictedHeaders", "host,connection");
+        // Probes of pods may set the headers Host, Expect and Upgrade, and ask for new connections. Java reads this
+        // when the
+        // first client is made.
+        System.setProperty("jdk.httpclient.allowRestrictedHeaders", "host,connection,expect,upgrade");
         // A client of our servers must not repeat the TLS handshake of a connection: it costs as much as a new one.
         System.setProperty("jdk.tls.rejectClientInitiatedRenegotiation", "true");
         Commands.Processes processes = new Commands.Processes(
@@ -122,29 +123,21 @@ public final class Main {
     }
 
     private static int untilStopped(Runnable stop, Duration period, Runnable task) throws InterruptedException {
-        stopOnSignal(stop);
+        Shutdown.onSignal(stop);
         Shutdown.await(period, task);
         return CommandRunner.OK;
     }
 
     private static int untilStopped(Runnable... stops) throws InterruptedException {
-        stopOnSignal(stops);
+        Shutdown.onSignal(stops);
         Shutdown.await();
         return CommandRunner.OK;
     }
 
     /** Waits for a signal, or fails if the controller cannot continue, so that a supervisor restarts the process. */
     private static int untilEnded(ControllerProcess controller, long heapGrowth, Runnable... stops) throws Exception {
-        stopOnSignal(stops);
+        Shutdown.onSignal(stops);
         HeapPace pace = HeapPace.ofThisProcess(heapGrowth);
         throw new IllegalStateException(Shutdown.await(controller.ended(), HeapPace.EVERY, pace::look));
-    }
-
-    private static void stopOnSignal(Runnable... stops) {
-        Shutdown.onSignal(() -> {
-            for (Runnable stop : stops) {
-                stop.run();
-            }
-        });
     }
 }

@@ -29,8 +29,9 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("long")
 class CompanionIT {
     private static final int PODS = 5;
-    private static final Duration SOON = Duration.ofSeconds(40);
-    private static final Duration NAMED = Duration.ofSeconds(20);
+    /** Naming a pod takes ten seconds, and longer beside other tests. */
+    private static final Duration SOON = Duration.ofSeconds(60);
+
     private static final long SECONDS = Long.getLong("companion.seconds", 20);
     private static final String NODE = "beside";
 
@@ -84,7 +85,7 @@ class CompanionIT {
         RuntimeFault.SHIM_STOPPED.strike(node);
 
         // Then the companion names the pod.
-        Eventually.within(NAMED, () -> says("RuntimeDegraded", Condition.TRUE));
+        Eventually.within(SOON, () -> says("RuntimeDegraded", Condition.TRUE));
         double named = (System.nanoTime() - struck) / 1e9;
         assertThat(message("RuntimeDegraded")).contains(node.victim().name());
 
@@ -109,8 +110,10 @@ class CompanionIT {
         System.out.printf(
                 "companion: the culprit was named after %.1f s; in %d s %d writes of the companion, %d of the kubelet%n",
                 named, seconds, writes, kubelet.writes());
-        // The start writes up to five times, the fault and its end twice each, and each five minutes once.
-        assertThat(writes).isBetween(3L, 12 + seconds / 300);
+        // The start writes up to five times, the fault and its end twice each, and each five minutes once; a busy
+        // machine
+        // changes a condition now and then. A companion that writes each second would have written twice as often.
+        assertThat(writes).isBetween(3L, 20 + seconds / 300);
         assertThat(kubelet.writes()).isGreaterThan((int) (SECONDS / 6));
         assertThat(kubelet.failures()).isEmpty();
         assertThat(cluster.forbidden(CompanionCluster.USER)).isEmpty();

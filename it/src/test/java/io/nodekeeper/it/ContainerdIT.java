@@ -27,7 +27,7 @@ class ContainerdIT {
             containerd.cni().hang("ADD");
             pods.begin("newcomer");
             Eventually.within(
-                    Duration.ofSeconds(10), () -> !containerd.pluginRuns().isEmpty());
+                    Duration.ofSeconds(30), () -> !containerd.pluginRuns().isEmpty());
             containerd.disk().freeze();
             pods.stop(running.getLast());
             assertThat(containerd.leftovers().processes()).hasSizeGreaterThan(6);

@@ -39,7 +39,7 @@ class DoctorIT {
             containerd.cni().hang("ADD");
             CompletableFuture<Pods.RealPod> newcomer = pods.begin("newcomer");
             Eventually.within(
-                    Duration.ofSeconds(10), () -> !containerd.pluginRuns().isEmpty());
+                    Duration.ofSeconds(30), () -> !containerd.pluginRuns().isEmpty());
             long plugin = containerd.pluginRuns().getFirst();
             Thread.sleep(HUNG.toMillis());
 

@@ -35,9 +35,13 @@ class FailoverIT {
     private static final Duration TAKEOVER_AND_VERDICTS = Duration.ofSeconds(90);
 
     private static final int LIVING = 50;
+    /** Those that die while there is a leader. */
+    private static final int EARLY = 80;
+    /** All that die. The others die with the leader, so they are due when it is gone, however slow the machine is. */
     private static final int DYING = 100;
+
     private static final String LEASE = "--node-lease-duration-seconds=20";
-    /** The leader is killed once so many are marked. Leases of 20 s are renewed each 5 s, so the others are due later. */
+    /** The leader is killed once so many are marked. Leases of 20 s are renewed each 5 s, so others are due later. */
     private static final int HALFWAY = 20;
 
     @TempDir
@@ -59,9 +63,11 @@ class FailoverIT {
                 String first = holder(fleet);
                 try (Running standby = controller(data, "standby");
                         Running living = Running.hollowSmall(directory, admin, "living-", LIVING, LEASE);
-                        Running dying = Running.hollowSmall(directory, admin, "dying-", DYING, LEASE)) {
+                        Running early = Running.hollowSmall(directory, admin, "dying-early-", EARLY, LEASE);
+                        Running late = Running.hollowSmall(directory, admin, "dying-late-", DYING - EARLY, LEASE)) {
                     living.awaitReady();
-                    dying.awaitReady();
+                    early.awaitReady();
+                    late.awaitReady();
                     Eventually.within(Duration.ofSeconds(60), () -> fleet.ready() == LIVING + DYING);
                     for (int i = 0; i < DYING; i++) {
                         readyPod(fleet, i);
@@ -70,9 +76,10 @@ class FailoverIT {
                     assertThat(holder(fleet)).isEqualTo(first);
 
                     // When many die, and with them the leader in the middle of its verdicts.
-                    dying.kill();
-                    Eventually.within(GRACE.plusSeconds(10), () -> unknown(fleet) >= HALFWAY);
+                    early.kill();
+                    Eventually.within(GRACE.plusSeconds(60), () -> unknown(fleet) >= HALFWAY);
                     leader.kill();
+                    late.kill();
                     long atKill = unknown(fleet);
                     assertThat(atKill).as("marked by the leader").isLessThan(DYING);
 
@@ -206,9 +213,10 @@ class FailoverIT {
     }
 
     private static JsonObject pod(int number) {
-        return Json.parseObject("""
+        return Json.parseObject(
+                """
                 {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "pod-%d", "namespace": "default"},
-                 "spec": {"nodeName": "dying-%d", "containers": [{"name": "c", "image": "i"}]}}""".formatted(number, number));
+                 "spec": {"nodeName": "%s", "containers": [{"name": "c", "image": "i"}]}}""".formatted(number, number < EARLY ? "dying-early-" + number : "dying-late-" + (number - EARLY)));
     }
 
     private static long unknown(Fleet fleet) {

@@ -36,8 +36,11 @@ class HeartbeatLoadIT {
     private static final int RATE = NODES / 10;
 
     private static final int SECONDS = 10;
-    /** One pause of the machine makes a round's 1 % late; a server that is too slow is so in all. */
-    private static final int MOST_ROUNDS = 3;
+    /**
+     * One pause of the machine makes a round's 1 % late, and so do the compilers in the first rounds on a slow one; a server that
+     * is too slow is so in all.
+     */
+    private static final int MOST_ROUNDS = 6;
 
     /** The connections of a real fleet exist already, so handshakes are not measured. */
     private static final int CONNECTIONS = 32;
@@ -90,7 +93,7 @@ class HeartbeatLoadIT {
                 assertThat(rounds.getLast()).as("p99 of each round: %s", rounds).isLessThan(Duration.ofSeconds(1));
                 long renewals = (1L + rounds.size()) * RATE * SECONDS;
                 Eventually.within(
-                        Duration.ofSeconds(30), () -> seen.stream().allMatch(count -> count.get() == renewals));
+                        Duration.ofSeconds(60), () -> seen.stream().allMatch(count -> count.get() == renewals));
             } finally {
                 nodes.close();
                 watches.close();

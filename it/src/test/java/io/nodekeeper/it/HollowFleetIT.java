@@ -3,11 +3,13 @@ package io.nodekeeper.it;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.api.Condition;
+import io.nodekeeper.time.GoDuration;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -21,6 +23,8 @@ class HollowFleetIT {
     private static final int LIVING = 1_800;
     private static final int DYING = 200;
     private static final String LEASE = "--node-lease-duration-seconds=20";
+    /** What the controller logs at the end of a time in which it saw nothing. */
+    private static final Pattern BLIND = Pattern.compile("has sight again; for (\\S+) it had none");
 
     @TempDir
     Path directory;
@@ -50,9 +54,10 @@ class HollowFleetIT {
                 assertThat(fleet.nodes().values()).allMatch(seen -> seen.marked == 0);
 
                 // When 200 of them stop at once.
+                int logged = controller.log().length();
                 dying.kill();
                 Eventually.within(
-                        GRACE.plusSeconds(20),
+                        GRACE.plusSeconds(60),
                         () -> fleet.nodes().values().stream()
                                         .filter(seen -> seen.marked == 1)
                                         .count()
@@ -76,17 +81,32 @@ class HollowFleetIT {
                     }
                 }
                 late.sort(null);
+                // A busy machine may leave the controller no sight; every node gets that time back.
+                double blind = blindSeconds(controller.log().substring(logged));
                 System.out.printf(
-                        "hollow fleet: %d marked; beyond the grace [s]: p50 %.3f, p99 %.3f, max %.3f%n",
-                        late.size(), late.get(late.size() / 2), late.get(late.size() * 99 / 100), late.getLast());
+                        "hollow fleet: %d marked; beyond the grace [s]: p50 %.3f, p99 %.3f, max %.3f; blind for %.3f%n",
+                        late.size(),
+                        late.get(late.size() / 2),
+                        late.get(late.size() * 99 / 100),
+                        late.getLast(),
+                        blind);
                 assertThat(late).hasSize(DYING);
                 assertThat(silences).allSatisfy(silence -> assertThat(silence).isGreaterThanOrEqualTo(15.0));
                 // The bench measures; here another process may have the machine, or the disk, for seconds. Looks
                 // every 5 s would have a median of 2.5 s.
-                assertThat(late.get(DYING / 2)).isLessThan(2.0);
-                assertThat(late.getLast()).isLessThan(10.0);
+                assertThat(late.get(DYING / 2) - blind).isLessThan(2.0);
+                assertThat(late.getLast() - blind).isLessThan(10.0);
                 assertThat(controller.log()).contains("dying-0");
             }
         }
+    }
+
+    /** How long the controller saw nothing, all times together. */
+    private static double blindSeconds(String log) {
+        long millis = BLIND.matcher(log)
+                .results()
+                .mapToLong(time -> GoDuration.parse(time.group(1)).toMillis())
+                .sum();
+        return millis / 1e3;
     }
 }

@@ -4,6 +4,9 @@ import static io.nodekeeper.it.PodCluster.NODE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.nodekeeper.cri.v1.ContainerState;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -17,9 +20,11 @@ import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -42,8 +47,11 @@ class PodChurnIT {
     private static final int MOST = 12;
     /** A probe that was under way when the agent was killed writes its line until then. */
     private static final Duration PROBE_TIMEOUT = Duration.ofSeconds(3);
-    /** Between two probes while an agent works: the period, once more at random after a start, a timeout, and a busy machine. */
-    private static final Duration PROBED = Duration.ofSeconds(8);
+    /**
+     * Between two probes while an agent works: the period, once more at random after a start, two timeouts, and a busy machine. Not
+     * counted is the time in which a sleep of this process was late, too.
+     */
+    private static final Duration PROBED = Duration.ofSeconds(12);
 
     private static final Pattern SANDBOX_MADE =
             Pattern.compile("PodSandboxMetadata\\{Name:([^,]+),.* returns sandbox id \\W*([0-9a-f]{64})");
@@ -60,6 +68,10 @@ class PodChurnIT {
     private final Set<String> deleted = new HashSet<>();
     /** When the agent was killed: ms since the machine's start. */
     private final List<Long> kills = new ArrayList<>();
+    /** The times in which this process slept too long, so that the machine stood still, for an agent, too. */
+    private final List<Overslept> overslept = new CopyOnWriteArrayList<>();
+
+    private final Thread sleeper = new Thread(this::noteLateSleeps, "sleeper");
 
     @TempDir
     Path directory;
@@ -73,6 +85,14 @@ class PodChurnIT {
     private Path stories;
     private Path probes;
 
+    /** A time in ms since the machine's start. */
+    private record Overslept(long from, long to) {
+        /** How much of it is between the two times. */
+        private long within(long begin, long end) {
+            return Math.max(0, Math.min(end, to) - Math.max(begin, from));
+        }
+    }
+
     @BeforeEach
     void start() throws Exception {
         stories = Files.createDirectory(directory.resolve("stories"));
@@ -82,6 +102,27 @@ class PodChurnIT {
         pods = cluster.pods();
         node = cluster.addNode();
         cluster.startAgent("");
+        sleeper.start();
+    }
+
+    @AfterEach
+    void stop() {
+        sleeper.interrupt();
+    }
+
+    private void noteLateSleeps() {
+        try {
+            while (true) {
+                long from = uptime();
+                if (FaultCase.oversleeps(Duration.ofMillis(500))) {
+                    overslept.add(new Overslept(from, uptime()));
+                }
+            }
+        } catch (InterruptedException | ClosedByInterruptException e) {
+            // The test has ended.
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     @Test
@@ -223,8 +264,8 @@ class PodChurnIT {
         try {
             Path story = stories.resolve(name);
             return Files.exists(story) ? Files.readAllLines(story).size() : 0;
-        } catch (java.io.IOException e) {
-            throw new java.io.UncheckedIOException(e);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 
@@ -260,8 +301,11 @@ class PodChurnIT {
             long to = times.get(i);
             boolean killed = kills.stream().anyMatch(kill -> kill >= from - PROBE_TIMEOUT.toMillis() && kill <= to);
             if (!killed) {
-                assertThat(Duration.ofMillis(to - from))
-                        .as("seed " + SEED + ": no probe from " + from + " to " + to)
+                long late = overslept.stream()
+                        .mapToLong(time -> time.within(from, to))
+                        .sum();
+                assertThat(Duration.ofMillis(to - from - late))
+                        .as("seed " + SEED + ": no probe from " + from + " to " + to + ", overslept " + late + " ms")
                         .isLessThan(PROBED);
             }
             gaps.add(to - from);
@@ -283,7 +327,7 @@ class PodChurnIT {
         }
     }
 
-    private static long uptime() throws Exception {
+    private static long uptime() throws IOException {
         return millis(Files.readString(Path.of("/proc/uptime")));
     }
 

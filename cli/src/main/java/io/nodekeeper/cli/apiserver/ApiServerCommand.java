@@ -16,7 +16,7 @@ import picocli.CommandLine.Option;
         description = "An API server that speaks the Kubernetes API.",
         footerHeading = "%nExamples:%n",
         footer = {
-            "  nodekeeper apiserver --data-dir /var/lib/nodekeeper",
+            "  nodekeeper apiserver --data-dir /var/lib/nodekeeper-apiserver",
             "      Creates its certificates at the first start and keeps them.",
             "  nodekeeper apiserver --store etcd --etcd-servers https://10.0.0.1:2379,https://10.0.0.2:2379",
             "      Stores its objects in that cluster, which other servers may share."

@@ -27,7 +27,8 @@ import picocli.CommandLine.Option;
                     + " and no check of the node failed.",
             "1:Something hangs or fails, or the processes could not be seen.",
             "2:The command line is wrong.",
-            "3:The same as 1, and --fix applied nothing: it was not confirmed, or nothing may be applied."
+            "3:The command had too little memory, which says nothing of the node.",
+            "4:The same as 1, and --fix applied nothing: it was not confirmed, or nothing may be applied."
         },
         footerHeading = "%nExamples:%n",
         footer = {
@@ -90,7 +91,8 @@ public final class DoctorCommand extends NodekeeperCommand {
             names = "--kubeconfig",
             paramLabel = "FILE",
             description = "The kubeconfig of this node's kubelet or agent, to ask the API server. Default: that of the"
-                    + " kubelet, such as /etc/kubernetes/kubelet.conf, if there is one.")
+                    + " kubelet, such as /etc/kubernetes/kubelet.conf, if there is one, or else"
+                    + " /etc/nodekeeper/agent.kubeconfig.")
     Optional<Path> kubeconfig = Optional.empty();
 
     @Option(

@@ -22,6 +22,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -32,8 +33,11 @@ import java.util.function.Supplier;
 
 /** Examines the node's container runtime, applies remedies if requested, and prints the report. */
 public final class DoctorProcess {
-    /** The exit code if {@code --fix} was given, the node is not healthy, and nothing was applied. */
-    static final int NOTHING_APPLIED = 3;
+    /**
+     * The exit code if {@code --fix} was given, the node is not healthy, and nothing was applied: none with which Java ends, as it
+     * does with 3 if it has too little memory.
+     */
+    static final int NOTHING_APPLIED = 4;
 
     /**
      * The times of a run.
@@ -159,19 +163,16 @@ public final class DoctorProcess {
             findings = repaired.map(Repair.Result::findings).orElse(findings);
         }
         report = report.withNode(checks.get());
+        Instant now = loop.clock().wallTime();
         out.print(
                 command.output == Output.json
-                        ? Printable.json(Json.writePretty(report.json())) + "\n"
-                        : report.text(loop.clock().wallTime()));
+                        ? Printable.json(Json.writePretty(report.json(now))) + "\n"
+                        : report.text(now));
         out.flush();
         if (command.bundle.isPresent()) {
             say("collecting the evidence");
             BundleWriter writer = new BundleWriter(command.bundle.get(), command.healthPort, loop);
-            say(writer.write(
-                    report.text(loop.clock().wallTime()),
-                    Json.writePretty(report.json()) + "\n",
-                    findings,
-                    node.reads()));
+            say(writer.write(report.text(now), Json.writePretty(report.json(now)) + "\n", findings, node.reads()));
         }
         if (report.healthy()) {
             return CommandRunner.OK;

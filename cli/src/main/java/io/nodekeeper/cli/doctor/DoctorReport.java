@@ -12,6 +12,7 @@ import io.nodekeeper.agent.culprit.scan.PodIdentity;
 import io.nodekeeper.agent.culprit.scan.ProcessRole;
 import io.nodekeeper.api.KubeTime;
 import io.nodekeeper.api.json.JsonArray;
+import io.nodekeeper.api.json.JsonNumber;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.cli.doctor.node.CheckResult;
@@ -85,13 +86,23 @@ final class DoctorReport {
         return lines;
     }
 
-    /** The report for programs. */
-    JsonObject json() {
+    /** The report for programs, as of {@code now}. */
+    JsonObject json(Instant now) {
         JsonObject.Builder json = JsonObject.builder()
+                .put("at", KubeTime.format(now))
                 .put("socket", findings.socket())
                 .put("healthy", healthy())
-                .putUnlessEmpty("runtime", version(findings))
-                .putUnlessEmpty("processError", findings.processError())
+                .putUnlessEmpty("runtime", version(findings));
+        findings.status()
+                .ifPresent(status -> json.put(
+                        "conditions",
+                        array(status.conditions().stream()
+                                .map(DoctorReport::conditionJson)
+                                .toList())));
+        if (findings.processError().isEmpty()) {
+            json.put("processes", processesJson());
+        }
+        json.putUnlessEmpty("processError", findings.processError())
                 .put("faults", JsonArray.ofStrings(findings.faults()))
                 .put(
                         "calls",
@@ -253,6 +264,21 @@ final class DoctorReport {
         return String.join("; ", parts);
     }
 
+    private JsonObject processesJson() {
+        return JsonObject.builder()
+                .put(
+                        "runtimePids",
+                        array(findings.processes().stream()
+                                .filter(info -> info.role() == ProcessRole.RUNTIME)
+                                .<JsonValue>map(info -> JsonNumber.of(info.ref().pid()))
+                                .toList()))
+                .put("shims", count(ProcessRole.SHIM))
+                .put("inContainers", count(ProcessRole.CONTAINER))
+                .put("ociRuntimeCommands", count(ProcessRole.OCI_RUNTIME))
+                .put("cniPlugins", count(ProcessRole.CNI_PLUGIN))
+                .build();
+    }
+
     private String processes() {
         long runtimes = count(ProcessRole.RUNTIME);
         String runtime = findings.processes().stream()
@@ -273,6 +299,15 @@ final class DoctorReport {
     private static String condition(RuntimeCondition condition) {
         return condition.type() + "=" + condition.status()
                 + (condition.status() ? "" : " (" + condition.reason() + ": " + condition.message() + ")");
+    }
+
+    private static JsonValue conditionJson(RuntimeCondition condition) {
+        return JsonObject.builder()
+                .put("type", condition.type())
+                .put("status", condition.status())
+                .putUnlessEmpty("reason", condition.reason())
+                .putUnlessEmpty("message", condition.message())
+                .build();
     }
 
     private static String version(Findings findings) {

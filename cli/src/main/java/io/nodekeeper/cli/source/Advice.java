@@ -1,8 +1,17 @@
 package io.nodekeeper.cli.source;
 
+import io.nodekeeper.api.Failures;
+import io.nodekeeper.time.DeadlineExceededException;
+
 /** What a person can do if pages are refused. Stateless. */
 final class Advice {
     private static final String ROLE = "the ClusterRole nodekeeper-pages-reader (kubectl apply -k deploy/pages)";
+    /** The way around the API server's proxy. */
+    private static final String FORWARD =
+            "use kubectl port-forward and --server https://127.0.0.1:PORT with --token-file";
+    /** Silence behind the proxy is usually a network plugin that enforces the policy of the pods. */
+    private static final String POLICY =
+            "; the NetworkPolicy of its pods must admit the API servers (docs/exposed-pages.md); else " + FORWARD;
 
     private Advice() {}
 
@@ -24,11 +33,17 @@ final class Advice {
         if (status == 403 && message.contains("services/proxy")) {
             return "; that user needs a Role with the verb get for services/proxy in the namespace of the Service";
         }
-        return status == 401 || status == 403
-                ? "; the proxy removes credentials, so the pages see system:anonymous: apply"
-                        + " deploy/pages/through-proxy.yaml where a NetworkPolicy protects the pods, or use kubectl"
-                        + " port-forward and --server https://127.0.0.1:PORT with --token-file"
-                : "";
+        if (status == 401 || status == 403) {
+            return "; the proxy removes credentials, so the pages see system:anonymous: apply"
+                    + " deploy/pages/through-proxy.yaml where a NetworkPolicy admits only the API servers and Prometheus"
+                    + " to the pods (docs/exposed-pages.md), or " + FORWARD;
+        }
+        return status >= 500 && message.matches(".*trying to reach service.* (timeout|timed out).*") ? POLICY : "";
+    }
+
+    /** For a page that did not come through the proxy, with that failure. */
+    static String proxied(Throwable error) {
+        return Failures.cause(error) instanceof DeadlineExceededException ? POLICY : "";
     }
 
     /** For a connection that failed with that message. */

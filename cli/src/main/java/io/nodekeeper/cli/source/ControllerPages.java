@@ -52,6 +52,9 @@ public final class ControllerPages implements AutoCloseable {
     /** Whether the proxy is being asked. */
     private final AtomicBoolean asked = new AtomicBoolean();
 
+    /** The address that the API names, or why it names none, for people. */
+    private record Published(Optional<URI> address, String missing) {}
+
     /** {@code err} receives notes about an API server that does not answer; the results complete on {@code loop}. */
     public ControllerPages(SourceOptions options, Loop loop, PrintWriter err) {
         this.options = options;
@@ -74,7 +77,8 @@ public final class ControllerPages implements AutoCloseable {
                 throw new IOException(Failures.text(e), e);
             }
         }
-        Optional<URI> address = published();
+        Published published = published();
+        Optional<URI> address = published.address();
         asked.set(false);
         CompletableFuture<Answer> proxied = new CompletableFuture<>();
         if (address.isEmpty()) {
@@ -82,8 +86,7 @@ public final class ControllerPages implements AutoCloseable {
         }
         CompletableFuture<Answer> direct = address.map(
                         url -> direct(SourceOptions.anonymous(url), InstancePages.server(url), target))
-                .orElseGet(() -> CompletableFuture.failedFuture(new IOException(
-                        "no controller has published its address (annotation " + DebugAddress.ANNOTATION + ")")));
+                .orElseGet(() -> CompletableFuture.failedFuture(new IOException(published.missing())));
         if (address.isPresent()) {
             Loop.Timer hedge = loop.schedule(HEDGE, () -> ask(target, proxied));
             direct.whenComplete((answer, error) -> {
@@ -121,7 +124,7 @@ public final class ControllerPages implements AutoCloseable {
         return first;
     }
 
-    private Optional<URI> published() throws IOException {
+    private Published published() throws IOException {
         String server = transport().toString();
         try {
             // A plugin that provides the credentials may take longer than the notice, or ask a person.
@@ -135,12 +138,21 @@ public final class ControllerPages implements AutoCloseable {
             err.flush();
         });
         try {
-            return DebugAddress.find(api()).join();
+            return new Published(
+                    DebugAddress.find(api()).join(),
+                    "no controller has published its address (annotation " + DebugAddress.ANNOTATION + ")");
         } catch (CompletionException e) {
+            if (Failures.isCode(e, 403)) {
+                // The proxy and the API need other rights.
+                return new Published(
+                        Optional.empty(),
+                        "the address that the controller has published cannot be read: " + Failures.text(e));
+            }
+            String fault = Failures.cause(e) instanceof ApiException refused
+                    ? " answers " + refused.code() + ": "
+                    : " does not answer: ";
             throw new IOException(
-                    "the API server " + server + " does not answer: " + Failures.text(e) + proxyAdvice(e) + "\n"
-                            + elsewhere(),
-                    e);
+                    "the API server " + server + fault + Failures.text(e) + proxyAdvice(e) + "\n" + elsewhere(), e);
         } finally {
             notice.cancel();
         }
@@ -195,7 +207,9 @@ public final class ControllerPages implements AutoCloseable {
                 .exceptionallyCompose(error -> CompletableFuture.failedFuture(new IOException(
                         unreachable
                                 + Failures.text(error)
-                                + (proxied ? "" : Advice.connection(Failures.text(error)) + proxyAdvice(error)),
+                                + (proxied
+                                        ? Advice.proxied(error)
+                                        : Advice.connection(Failures.text(error)) + proxyAdvice(error)),
                         error)))
                 .thenCompose(reply -> {
                     try {

@@ -23,7 +23,7 @@ import picocli.CommandLine.Command;
         },
         footerHeading = "%nExamples:%n",
         footer = {
-            "  nodekeeper apiserver check --data-dir /var/lib/nodekeeper",
+            "  nodekeeper apiserver check --data-dir /var/lib/nodekeeper-apiserver",
             "      If the store is damaged: \"restore\" a snapshot into a new directory, or \"repair\" it to keep what",
             "      can be read."
         })

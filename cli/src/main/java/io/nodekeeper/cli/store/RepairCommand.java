@@ -21,9 +21,9 @@ import picocli.CommandLine.Command;
         },
         footerHeading = "%nExamples:%n",
         footer = {
-            "  nodekeeper apiserver check --data-dir /var/lib/nodekeeper",
+            "  nodekeeper apiserver check --data-dir /var/lib/nodekeeper-apiserver",
             "      Run this first: it reports what would be lost. A recent snapshot may have more; see \"restore\".",
-            "  nodekeeper apiserver repair --data-dir /var/lib/nodekeeper"
+            "  nodekeeper apiserver repair --data-dir /var/lib/nodekeeper-apiserver"
         })
 public final class RepairCommand extends StoreCommand {
     /** The command, which reports to {@code out}. */

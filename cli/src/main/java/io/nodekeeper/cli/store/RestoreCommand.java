@@ -21,7 +21,7 @@ import picocli.CommandLine.Parameters;
                 + " Revisions continue far beyond those in the snapshot, so that clients with later ones"
                 + " list again.",
         footerHeading = "%nExamples:%n",
-        footer = {"  nodekeeper apiserver restore --data-dir /var/lib/nodekeeper objects.snapshot"})
+        footer = {"  nodekeeper apiserver restore --data-dir /var/lib/nodekeeper-apiserver objects.snapshot"})
 public final class RestoreCommand extends StoreCommand {
     /**
      * More revisions than are written from a snapshot to its restore, in a hundred days of 1,000 a second. A client that saw a later revision

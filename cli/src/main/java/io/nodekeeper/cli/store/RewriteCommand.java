@@ -19,7 +19,7 @@ import picocli.CommandLine.Mixin;
                 + " For --store rocksdb only; rewrite objects in etcd with kubectl replace.",
         footerHeading = "%nExamples:%n",
         footer = {
-            "  nodekeeper apiserver rewrite --data-dir /var/lib/nodekeeper --encryption-provider-config encryption.yaml",
+            "  nodekeeper apiserver rewrite --data-dir /var/lib/nodekeeper-apiserver --encryption-provider-config enc.yaml",
             "      Run this after you put a new key before the old one in that file."
         })
 public final class RewriteCommand extends StoreCommand {

@@ -18,7 +18,7 @@ import picocli.CommandLine.Parameters;
         description = "Saves all objects to a file; the server may be running. The file has every change"
                 + " acknowledged before the command started.",
         footerHeading = "%nExamples:%n",
-        footer = {"  nodekeeper apiserver snapshot --data-dir /var/lib/nodekeeper objects.snapshot"})
+        footer = {"  nodekeeper apiserver snapshot --data-dir /var/lib/nodekeeper-apiserver objects.snapshot"})
 public final class SnapshotCommand extends StoreCommand {
     @Parameters(
             paramLabel = "FILE",

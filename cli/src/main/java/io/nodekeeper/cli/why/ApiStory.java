@@ -19,6 +19,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 
 /** Reads what the API shows about a node: its conditions, taints and their times, lease, and events. Events expire. */
 final class ApiStory {
@@ -27,14 +28,32 @@ final class ApiStory {
 
     private ApiStory() {}
 
+    /** The events, or a note on why there are none: a user who may read nodes may lack the right to list events. */
+    private record Events(JsonObject list, List<String> notes) {}
+
     /** Reads the story; empty if the node does not exist. */
     static CompletableFuture<Story> read(KubeClient client, String name, List<String> notes) {
         CompletableFuture<JsonObject> node = orEmpty(client.get(ResourceType.NODES, "", name));
         CompletableFuture<JsonObject> lease = orEmpty(client.get(ResourceType.LEASES, Lease.NODE_NAMESPACE, name));
-        CompletableFuture<JsonObject> events = client.list(
-                ResourceType.EVENTS, "", "fieldSelector=involvedObject.kind%3DNode%2CinvolvedObject.name%3D" + name);
+        CompletableFuture<Events> events = client.list(
+                        ResourceType.EVENTS,
+                        "",
+                        "fieldSelector=involvedObject.kind%3DNode%2CinvolvedObject.name%3D" + name)
+                .handle((list, error) -> error == null
+                        ? new Events(list, notes)
+                        : new Events(
+                                JsonObject.EMPTY,
+                                Stream.concat(
+                                                notes.stream(),
+                                                Stream.of("Events are missing: " + Failures.text(error) + "."))
+                                        .toList()));
         return CompletableFuture.allOf(node, lease, events)
-                .thenApply(read -> of(name, notes, new Node(node.join()), new Lease(lease.join()), events.join()));
+                .thenApply(read -> of(
+                        name,
+                        events.join().notes(),
+                        new Node(node.join()),
+                        new Lease(lease.join()),
+                        events.join().list()));
     }
 
     /** The story in these objects; {@code node} and {@code lease} may be empty. */

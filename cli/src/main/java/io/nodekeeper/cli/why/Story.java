@@ -107,8 +107,8 @@ record Story(
     }
 
     /**
-     * This story of a controller with what only the API has: cordons, the events of others, and the facts that the
-     * controller does not keep.
+     * This story of a controller with what only the API has: cordons, the events of others, the facts that the
+     * controller does not keep, and notes on what the API did not tell.
      */
     Story withApi(Story api) {
         JsonObject.Builder merged = facts.toBuilder();
@@ -119,7 +119,8 @@ record Story(
                                 && !decision.text().contains("(node-controller")))
                 .toList();
         JsonObject known = facts.isEmpty() ? facts : merged.build();
-        return new Story(node, source, notes, known, decisions, completeFrom).with(more);
+        List<String> all = Stream.concat(notes.stream(), api.notes().stream()).toList();
+        return new Story(node, source, all, known, decisions, completeFrom).with(more);
     }
 
     /** The story as JSON; {@code headline} is its first sentence. */

@@ -100,12 +100,22 @@ public final class WhyProcess {
         for (String name : names.subList(0, Math.min(WORST, names.size()))) {
             stories.add(story(name));
         }
+        long unwell = Math.max(names.size(), notReady(page));
+        long more = unwell - stories.size();
         Instant now = clock.wallTime();
         if (command.output == Output.json) {
             JsonArray all = new JsonArray(stories.stream()
                     .<JsonValue>map(story -> story.json(Headline.of(story, now)))
                     .toList());
-            print(out, JsonObject.EMPTY.with("nodes", all));
+            print(
+                    out,
+                    JsonObject.builder()
+                            .put("sight", page.object("sight"))
+                            .put("allNodes", page.number("nodes").orElse(0L))
+                            .put("unwellNodes", unwell)
+                            .put("nodes", all)
+                            .put("more", more)
+                            .build());
             return CommandRunner.OK;
         }
         StringBuilder text = new StringBuilder();
@@ -118,11 +128,18 @@ public final class WhyProcess {
             text.append("All ").append(page.number("nodes").orElse(0L)).append(" nodes are Ready, and none is late.\n");
         }
         stories.forEach(story -> text.append(Headline.of(story, now)).append("\n\n"));
-        if (names.size() > WORST) {
-            text.append("And ").append(names.size() - WORST).append(" more: nodekeeper status -o wide\n");
+        if (more > 0) {
+            text.append("And ").append(more).append(" more: nodekeeper status -o wide\n");
         }
         print(out, text.toString().stripTrailing() + "\n");
         return CommandRunner.OK;
+    }
+
+    /** How many nodes are not Ready: more than the page lists, if there are very many. */
+    private static long notReady(JsonObject status) {
+        return Stream.of("notReady", "unknown", "neverReported")
+                .mapToLong(count -> status.number(count).orElse(0L))
+                .sum();
     }
 
     private static void print(PrintWriter out, String text) {

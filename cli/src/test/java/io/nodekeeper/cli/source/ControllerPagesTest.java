@@ -3,6 +3,7 @@ package io.nodekeeper.cli.source;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.cli.options.ClientOptions;
 import io.nodekeeper.cli.pages.InstancePages;
@@ -67,12 +68,25 @@ class ControllerPagesTest {
                 "metadata",
                 JsonObject.EMPTY.with(
                         "annotations", JsonObject.EMPTY.with(DebugAddress.ANNOTATION, published.toString())));
-        try (PagesServer api = server((path, query) ->
-                CompletableFuture.completedFuture(path.contains("/proxy/") ? proxied : Page.json(lease)))) {
+        return get(Page.json(lease), proxied);
+    }
+
+    /** The answer in a cluster whose API gives {@code lease} for the Lease with the address. */
+    private String get(Page lease, Page proxied) throws IOException {
+        try (PagesServer api = server(
+                (path, query) -> CompletableFuture.completedFuture(path.contains("/proxy/") ? proxied : lease))) {
             cluster(url(api).toString());
             options.client = new ClientOptions(Map.of("KUBECONFIG", kubeconfig.toString()));
             return get();
         }
+    }
+
+    /** A refusal of the API server. */
+    private static Page refusal(int status, String message) {
+        return new Page(
+                status,
+                "application/json",
+                Json.writeBytes(JsonObject.EMPTY.with("kind", "Status").with("message", message)));
     }
 
     private static PagesServer server(Pages pages) throws IOException {
@@ -122,6 +136,42 @@ class ControllerPagesTest {
         try (PagesServer controller = server(ControllerPagesTest::local)) {
             assertThat(get(url(controller), Page.text(403, "no"))).contains("/debug/status");
         }
+    }
+
+    @Test
+    void theProxyIsAskedIfTheAddressMayNotBeRead() throws IOException {
+        Page refused = refusal(403, "leases is forbidden");
+
+        // given a user who may not read the Lease, when the proxy answers, then that counts
+        assertThat(get(refused, Page.json(JsonObject.EMPTY.with("from", "the leader"))))
+                .endsWith(", page=Optional[{\"from\":\"the leader\"}]]");
+
+        // and when it does not, then both reasons are told, and the API alone may be asked
+        assertThatThrownBy(() -> get(refused, Page.text(503, "no endpoints")))
+                .isInstanceOf(NoControllerException.class)
+                .hasMessage("the address that the controller has published cannot be read: leases is forbidden; the"
+                        + " controller behind the service kube-system/nodekeeper-controller:10257 answers 503: no"
+                        + " endpoints");
+    }
+
+    @Test
+    void anApiServerThatRefusesIsNotCalledSilent() {
+        assertThatThrownBy(() -> get(refusal(401, "Unauthorized"), Page.text(401, "no")))
+                .isNotInstanceOf(NoControllerException.class)
+                .hasMessageContaining(" answers 401: Unauthorized\nWithout it: --server URL")
+                .message()
+                .doesNotContain("does not answer");
+    }
+
+    @Test
+    void theNetworkPolicyIsNamedIfTheProxyDoesNotReachThePod() {
+        Page silence = refusal(503, "error trying to reach service: dial tcp 10.1.0.7:10257: i/o timeout");
+
+        assertThatThrownBy(() -> get(URI.create("http://127.0.0.1:1"), silence))
+                .isInstanceOf(NoControllerException.class)
+                .hasMessageEndingWith(": i/o timeout; the NetworkPolicy of its pods must admit the API servers"
+                        + " (docs/exposed-pages.md); else use kubectl port-forward and --server https://127.0.0.1:PORT"
+                        + " with --token-file");
     }
 
     @Test

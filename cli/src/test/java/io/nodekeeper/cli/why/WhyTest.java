@@ -26,7 +26,6 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -381,14 +380,14 @@ class WhyTest {
             assertThat(out.toString())
                     .startsWith("Node n1 is Ready, last heartbeat 2s ago.\n")
                     .contains("the controller behind the service monitoring/nodekeeper:pages.\n")
-                    .contains("Cordons and events are missing: not found.\n");
+                    .contains("\nEvents are missing: not found.\n");
             assertThat(paths.stream().filter(proxy::equals)).hasSize(2);
         }
     }
 
     @Test
     void standbyThatAnsweredIsNamedAlsoIfTheApiCannotBeRead() throws IOException {
-        // given an API that refuses to list events, and a Service whose only controller does not lead
+        // given an API that refuses everything else, and a Service whose only controller does not lead
         JsonObject page = JsonObject.EMPTY
                 .with("node", JsonObject.EMPTY.with("notWorking", "another one leads"))
                 .with("decisions", JsonArray.of(UNKNOWN.json()));
@@ -396,7 +395,7 @@ class WhyTest {
         try (PagesServer api = api((path, query) -> CompletableFuture.completedFuture(
                 path.endsWith("/debug/nodes/n1")
                         ? Page.json(page)
-                        : path.endsWith("/debug/nodes/n2") ? Page.json(unknown) : notFound()))) {
+                        : path.endsWith("/debug/nodes/n2") ? Page.json(unknown) : refusal(403, "no right")))) {
             Path kubeconfig = kubeconfig("http://127.0.0.1:" + api.address().getPort());
 
             // when it is asked for a node that it remembers
@@ -405,12 +404,12 @@ class WhyTest {
             // then both notes are shown
             assertThat(out.toString())
                     .contains("It does not work now: another one leads.\n"
-                            + "Cordons and events are missing: not found.\n");
+                            + "Cordons and events are missing: no right.\n");
 
             // and for a node that does not exist
             assertThat(runner.run("why", "n2", "--kubeconfig=" + kubeconfig)).isEqualTo(1);
             assertThat(err.toString())
-                    .endsWith("error: the API cannot be read: not found\n"
+                    .endsWith("error: the API cannot be read: no right\n"
                             + "The controller was asked in vain: the controller behind the service"
                             + " kube-system/nodekeeper-controller:10257 knows nothing of the node.\n"
                             + "It does not work now: another one leads.\n");
@@ -458,11 +457,14 @@ class WhyTest {
     }
 
     private static Page notFound() {
+        return refusal(404, "not found");
+    }
+
+    private static Page refusal(int status, String message) {
         return new Page(
-                404,
+                status,
                 "application/json",
-                "{\"kind\":\"Status\",\"code\":404,\"reason\":\"NotFound\",\"message\":\"not found\"}"
-                        .getBytes(StandardCharsets.UTF_8));
+                Json.writeBytes(JsonObject.EMPTY.with("kind", "Status").with("message", message)));
     }
 
     private Path kubeconfig(String server) throws IOException {

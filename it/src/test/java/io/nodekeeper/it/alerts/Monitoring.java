@@ -2,11 +2,11 @@ package io.nodekeeper.it.alerts;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import io.nodekeeper.it.AgentPage;
 import java.io.IOException;
 import java.net.HttpURLConnection;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
@@ -34,7 +34,7 @@ final class Monitoring implements AutoCloseable {
     private final List<Process> processes = new ArrayList<>();
     private final ExecutorService threads = Executors.newFixedThreadPool(2);
     private final HttpServer server;
-    private final int prometheus = freePort();
+    private final int prometheus = AgentPage.freePort();
     private volatile ScrapedFleet fleet = ScrapedFleet.CALM;
 
     Monitoring(Path directory, int speed) throws IOException {
@@ -44,7 +44,7 @@ final class Monitoring implements AutoCloseable {
         server.createContext("/metrics", exchange -> answer(exchange, fleet.text(System.currentTimeMillis() / 1e3)));
         server.createContext("/", this::receive);
         server.start();
-        int alertmanager = freePort();
+        int alertmanager = AgentPage.freePort();
         Path configuration = alertmanagerConfiguration(directory);
         start(
                 directory,
@@ -180,12 +180,6 @@ final class Monitoring implements AutoCloseable {
         }
         processes.add(process);
         Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly, "kill " + program));
-    }
-
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0)) {
-            return socket.getLocalPort();
-        }
     }
 
     @Override

@@ -23,6 +23,7 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.snakeyaml.engine.v2.api.Load;
 import org.snakeyaml.engine.v2.api.LoadSettings;
 
@@ -238,7 +239,7 @@ class HelmChartIT {
                 .noneMatch(key -> key.startsWith("NetworkPolicy"));
     }
 
-    /** The pod's account has no right to ask the API for the controller's address, its Service or events. */
+    /** The pod's account has no right to ask the API for the controller's address or its Service. */
     @ParameterizedTest
     @CsvSource({"observe, nodekeeper-observer", "guard, nodekeeper-guard", "standalone, nodekeeper-controller"})
     void commandsOfTheNotesNeedOnlyTheRoleThatTheyGive(String mode, String account) {
@@ -267,7 +268,17 @@ class HelmChartIT {
         Path values = Files.writeString(directory.resolve("values.yaml"), "networkPolicy: {from: []}\n");
 
         assertThatThrownBy(() -> template(chart, "").withValuesFile(values).call())
-                .hasMessageContaining("networkPolicy.from: Array must have at least 1 items");
+                .hasMessageContaining("networkPolicy.from is empty, which means all sources");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"networkPolicy.enabled=false", "controller.enabled=false companion.enabled=true"})
+    void emptyListOfPeersIsAcceptedWithoutANetworkPolicy(String sets) throws Exception {
+        Path values = Files.writeString(directory.resolve("values.yaml"), "networkPolicy: {from: []}\n");
+
+        assertThat(template(chart, sets).withValuesFile(values).call())
+                .contains("kind:")
+                .doesNotContain("kind: NetworkPolicy");
     }
 
     @ParameterizedTest

@@ -117,13 +117,13 @@ class ManifestsIT {
     @CsvSource(
             delimiter = '|',
             value = {
-                "overlays/observe | kube-system:nodekeeper-observer | kube-system | events [] [] [get];"
+                "overlays/observe | kube-system:nodekeeper-observer | kube-system | events [] [] [get list];"
                         + " leases.coordination.k8s.io [] [] [get list watch];"
                         + " nodes [] [] [get list watch];"
                         + " pods [] [] [get list watch];"
                         + " subjectaccessreviews.authorization.k8s.io [] [] [create];"
                         + " tokenreviews.authentication.k8s.io [] [] [create]",
-                "overlays/guard | kube-system:nodekeeper-guard | kube-system | events [] [] [get create patch];"
+                "overlays/guard | kube-system:nodekeeper-guard | kube-system | events [] [] [get list create patch];"
                         + " leases.coordination.k8s.io [] [] [get list watch];"
                         + " nodes [] [] [get list watch];"
                         + " pods [] [] [get list watch];"
@@ -135,7 +135,7 @@ class ManifestsIT {
                         + " nodes/status [] [] [patch];"
                         + " subjectaccessreviews.authorization.k8s.io [] [] [create];"
                         + " tokenreviews.authentication.k8s.io [] [] [create]",
-                "overlays/standalone | kube-system:nodekeeper-controller | kube-system | events [] [] [create patch];"
+                "overlays/standalone | kube-system:nodekeeper-controller | kube-system | events [] [] [list create patch];"
                         + " leases.coordination.k8s.io [] [] [create];"
                         + " leases.coordination.k8s.io [] [kube-controller-manager] [get update];"
                         + " leases.coordination.k8s.io [] [nodekeeper-controller] [get patch];"
@@ -146,7 +146,7 @@ class ManifestsIT {
                         + " pods/status [] [] [patch update];"
                         + " subjectaccessreviews.authorization.k8s.io [] [] [create];"
                         + " tokenreviews.authentication.k8s.io [] [] [create]",
-                "overlays/standalone | kube-system:nodekeeper-controller | kube-node-lease | events [] [] [create patch];"
+                "overlays/standalone | kube-system:nodekeeper-controller | kube-node-lease | events [] [] [list create patch];"
                         + " leases.coordination.k8s.io [] [] [get list watch delete create];"
                         + " leases.coordination.k8s.io [] [nodekeeper-canary] [patch];"
                         + " nodes [] [] [get list watch patch];"

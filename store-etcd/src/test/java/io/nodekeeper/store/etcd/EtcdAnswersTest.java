@@ -31,6 +31,7 @@ import java.util.TreeMap;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -216,11 +217,17 @@ class EtcdAnswersTest {
         open(List.of(server, other));
         int before = watches.size();
 
-        // when two seconds pass
+        // when two seconds pass, or more until a busy machine has made the second attempt
+        long began = System.nanoTime();
         pass(Duration.ofSeconds(2));
+        for (int tries = 0; tries < 80 && watches.size() - before < 2; tries++) {
+            pass(Duration.ofMillis(100));
+        }
+        int attempts = watches.size() - before;
 
         // then there is one attempt in each half of a second
-        assertThat(watches.size() - before).isBetween(2, 5);
+        long halves = (System.nanoTime() - began) / 500_000_000;
+        assertThat(attempts).isBetween(2, (int) halves + 2);
     }
 
     @Test
@@ -301,20 +308,38 @@ class EtcdAnswersTest {
                 .isEqualTo(1_000);
     }
 
-    /** After a slow look for changes the next one comes later. */
+    /**
+     * After a slow look for changes the next one comes later: ten times as long as the look took, which is longer than a read waits if
+     * a busy machine makes the look five times as slow. Then it is tried again.
+     */
     @Test
     void readThatBeginsToWaitAfterASlowLookIsAnsweredToo() throws Exception {
-        // given writes of others, of which the watch says nothing, and slow looks for changes
+        // given slow looks for changes
         EtcdStore store = open();
-        slowness = 200;
-        revision = 1_001;
-        assertThat(store.current().get(10, TimeUnit.SECONDS)).isEqualTo(1_001);
+        slowness = 100;
 
-        // when another read waits for the next one of these
-        revision = 1_002;
+        // when a read waits for a write of others, of which the watch says nothing, and then another read for the next
+        // one
+        boolean answered = false;
+        for (int tries = 0; tries < 3 && !answered; tries++) {
+            boolean first = seesNextWrite(store);
+            answered = seesNextWrite(store) && first;
+        }
 
-        // then it is answered
-        assertThat(store.current().get(10, TimeUnit.SECONDS)).isEqualTo(1_002);
+        // then both are answered
+        assertThat(answered).isTrue();
+    }
+
+    private boolean seesNextWrite(EtcdStore store) throws Exception {
+        long next = revision + 1;
+        revision = next;
+        try {
+            assertThat(store.current().get(10, TimeUnit.SECONDS)).isEqualTo(next);
+            return true;
+        } catch (ExecutionException e) {
+            assertThat(e).hasMessageContaining("its watch has delivered changes up to");
+            return false;
+        }
     }
 
     private void assertRefused(EtcdStore store, String why) {

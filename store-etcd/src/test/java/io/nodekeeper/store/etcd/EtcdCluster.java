@@ -1,6 +1,7 @@
 package io.nodekeeper.store.etcd;
 
 import java.io.IOException;
+import java.net.BindException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;
@@ -13,7 +14,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -24,6 +27,12 @@ import java.util.stream.Stream;
  */
 public final class EtcdCluster implements AutoCloseable {
     private static final Duration HEALTHY = Duration.ofSeconds(60);
+    /**
+     * The next port to try, below those that the kernel gives to others between the choice of a port and the start of its member; they
+     * begin at 32768. Each is given once, and other tests choose theirs elsewhere.
+     */
+    private static final AtomicInteger NEXT_PORT =
+            new AtomicInteger(ThreadLocalRandom.current().nextInt(24_000, 29_000));
 
     private final Path directory;
     private final List<Integer> clientPorts;
@@ -66,17 +75,37 @@ public final class EtcdCluster implements AutoCloseable {
 
     /** Runs etcdctl with {@code arguments} at a member, and returns its output. */
     public String ctl(int member, String... arguments) throws Exception {
-        List<String> command = new ArrayList<>(List.of("etcdctl", "--endpoints=127.0.0.1:" + clientPorts.get(member)));
+        Path out = Files.createTempFile(directory, "ctl", ".out");
+        int code = runCtl(member, out, arguments);
+        if (code != 0) {
+            throw new AssertionError(
+                    "etcdctl " + String.join(" ", arguments) + " ended with " + code + ": " + Files.readString(out));
+        }
+        return Files.readString(out);
+    }
+
+    /** As {@link #ctl}, and returns its output also if it fails. */
+    public String tryCtl(int member, String... arguments) throws Exception {
+        Path out = Files.createTempFile(directory, "ctl", ".out");
+        runCtl(member, out, arguments);
+        return Files.readString(out);
+    }
+
+    private int runCtl(int member, Path out, String... arguments) throws Exception {
+        List<String> command = new ArrayList<>(List.of(
+                "etcdctl",
+                "--endpoints=127.0.0.1:" + clientPorts.get(member),
+                "--dial-timeout=20s",
+                "--command-timeout=25s"));
         command.addAll(List.of(arguments));
         ProcessBuilder builder = new ProcessBuilder(command);
         builder.environment().put("ETCDCTL_API", "3");
-        Path out = Files.createTempFile(directory, "ctl", ".out");
         Process process =
                 builder.redirectErrorStream(true).redirectOutput(out.toFile()).start();
-        if (!process.waitFor(15, TimeUnit.SECONDS)) {
+        if (!process.waitFor(30, TimeUnit.SECONDS)) {
             process.destroyForcibly();
         }
-        return Files.readString(out);
+        return process.waitFor();
     }
 
     /** Freezes a member: it keeps its connections and does not respond. */
@@ -194,17 +223,16 @@ public final class EtcdCluster implements AutoCloseable {
     }
 
     private static List<Integer> freePorts(int count) throws IOException {
-        List<ServerSocket> sockets = new ArrayList<>();
-        try {
-            for (int i = 0; i < count; i++) {
-                sockets.add(new ServerSocket(0, 1, InetAddress.getLoopbackAddress()));
-            }
-            return sockets.stream().map(ServerSocket::getLocalPort).toList();
-        } finally {
-            for (ServerSocket socket : sockets) {
-                socket.close();
+        List<Integer> ports = new ArrayList<>();
+        while (ports.size() < count) {
+            int port = NEXT_PORT.getAndIncrement();
+            try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+                ports.add(socket.getLocalPort());
+            } catch (BindException e) {
+                // Another process has it.
             }
         }
+        return ports;
     }
 
     @Override

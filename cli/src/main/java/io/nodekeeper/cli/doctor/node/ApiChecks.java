@@ -55,8 +55,8 @@ final class ApiChecks {
                 .thenApply(reply ->
                         node(access.nodeName(), reply, LinuxHost.bootId().strip()));
         Function<ApiServerReads, CompletableFuture<CheckResult>> lease = api -> api.lease()
-                .thenApply(
-                        reply -> lease(reply, api.date().map(ServerDate::date).orElseGet(clock::wallTime)));
+                .thenApply(reply -> lease(
+                        reply, access.unit(), api.date().map(ServerDate::date).orElseGet(clock::wallTime)));
         Function<ApiServerReads, CompletableFuture<CheckResult>> time =
                 api -> api.ready().thenApply(reply -> clock(api.date()));
         return List.of(
@@ -121,13 +121,13 @@ final class ApiChecks {
                 .orElseGet(() -> CheckResult.ok(NODE, "Node " + name + " is Ready"));
     }
 
-    /** The result for that answer about the lease at {@code now} by the API server's clock. */
-    static CheckResult lease(Reply reply, Instant now) {
+    /** The result for that answer about the lease, which {@code unit} renews, at {@code now} by the API server's clock. */
+    static CheckResult lease(Reply reply, String unit, Instant now) {
         if (reply.status() == 404) {
             return CheckResult.failed(
                     LEASE,
                     "the node has no lease; its kubelet or agent does not renew it",
-                    "journalctl -u kubelet -n 100");
+                    "journalctl -u " + unit + " -n 100");
         }
         Lease lease = new Lease(reply.status() == 200 ? Json.parseObject(text(reply)) : JsonObject.EMPTY);
         Optional<Instant> renewed = lease.renewTime();
@@ -144,7 +144,7 @@ final class ApiChecks {
                         LEASE,
                         text + "; expected " + GoDuration.format(longest)
                                 + " at most: the loop of the kubelet or agent stands, or this clock is wrong",
-                        "journalctl -u kubelet -n 100");
+                        "journalctl -u " + unit + " -n 100");
     }
 
     /** The result for that reading of the API server's clock. */

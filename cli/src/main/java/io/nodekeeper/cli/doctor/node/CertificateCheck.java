@@ -34,20 +34,20 @@ final class CertificateCheck implements NodeCheck {
     @Override
     public CompletableFuture<CheckResult> run() {
         return CompletableFuture.completedFuture(access.access()
-                .map(known -> judge(known, clock.wallTime()))
+                .map(known -> judge(known, access.unit(), clock.wallTime()))
                 .orElseGet(() -> CheckResult.unknown(NAME, access.fault())));
     }
 
     /**
-     * The result for these credentials at {@code now}: the worse one of the client certificate and the authorities. Of
+     * The result for these credentials of {@code unit} at {@code now}: the worse one of the client certificate and the authorities. Of
      * these one that is valid is enough, so the one that is valid longest counts.
      */
-    static CheckResult judge(ServerAccess access, Instant now) {
+    static CheckResult judge(ServerAccess access, String unit, Instant now) {
         Optional<CheckResult> client =
-                access.identity().map(identity -> judge("the client certificate", identity.certificate(), now));
+                access.identity().map(identity -> judge("the client certificate", identity.certificate(), unit, now));
         Optional<CheckResult> authority = access.authorities().stream()
                 .max(Comparator.comparing(X509Certificate::getNotAfter))
-                .map(longest -> judge("the certificate authority " + name(longest), longest, now));
+                .map(longest -> judge("the certificate authority " + name(longest), longest, unit, now));
         return Stream.of(client, authority, expired(access.authorities(), now))
                 .flatMap(Optional::stream)
                 // The first one of several that are equally bad.
@@ -55,7 +55,7 @@ final class CertificateCheck implements NodeCheck {
                 .orElseGet(() -> CheckResult.unknown(NAME, "the kubeconfig has no certificates"));
     }
 
-    private static CheckResult judge(String whose, X509Certificate certificate, Instant now) {
+    private static CheckResult judge(String whose, X509Certificate certificate, String unit, Instant now) {
         Instant end = certificate.getNotAfter().toInstant();
         Duration left = Duration.between(now, end);
         if (left.isNegative()) {
@@ -69,7 +69,7 @@ final class CertificateCheck implements NodeCheck {
                 ? CheckResult.warning(
                         NAME,
                         text + "; expected at least " + SOON.toDays(),
-                        "journalctl -u kubelet | grep -i certificate")
+                        "journalctl -u " + unit + " | grep -i certificate")
                 : CheckResult.ok(NAME, text);
     }
 

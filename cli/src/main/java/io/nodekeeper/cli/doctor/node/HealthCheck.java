@@ -19,14 +19,14 @@ final class HealthCheck implements NodeCheck {
     private static final int SHOWN = 3;
 
     private final int port;
-    private final boolean isNode;
+    private final NodeAccess access;
     private final Workers workers;
     private final Clock clock;
 
-    /** {@code isNode} is whether this machine has a node's credentials, so that a kubelet or agent must run. */
-    HealthCheck(int port, boolean isNode, Workers workers, Clock clock) {
+    /** {@code access} are the credentials of this machine's node: with some a kubelet or agent must run. */
+    HealthCheck(int port, NodeAccess access, Workers workers, Clock clock) {
         this.port = port;
-        this.isNode = isNode;
+        this.access = access;
         this.workers = workers;
         this.clock = clock;
     }
@@ -48,20 +48,20 @@ final class HealthCheck implements NodeCheck {
             long begin = clock.nanoTime();
             try {
                 LocalPage page = LocalPage.read(port, "/healthz?verbose", LIMIT);
-                return judge(port, page, Duration.ofNanos(clock.nanoTime() - begin));
+                return judge(port, access.unit(), page, Duration.ofNanos(clock.nanoTime() - begin));
             } catch (ConnectException e) {
-                return absent(port, isNode);
+                return absent(port, access);
             } catch (IOException e) {
                 return CheckResult.failed(
                         NAME,
                         "127.0.0.1:" + port + " accepts connections, but gives no answer: " + Failures.text(e),
-                        "journalctl -u kubelet -n 100");
+                        "journalctl -u " + access.unit() + " -n 100");
             }
         });
     }
 
-    /** The result for that answer. */
-    static CheckResult judge(int port, LocalPage page, Duration took) {
+    /** The result for that answer of the process of {@code unit}. */
+    static CheckResult judge(int port, String unit, LocalPage page, Duration took) {
         if (page.status() == 200) {
             return CheckResult.ok(NAME, "healthz at 127.0.0.1:" + port + " answers ok in " + took.toMillis() + "ms");
         }
@@ -77,15 +77,17 @@ final class HealthCheck implements NodeCheck {
         return CheckResult.failed(
                 NAME,
                 "healthz at 127.0.0.1:" + port + " answers " + page.status() + which + "; expected 200",
-                "journalctl -u kubelet -n 100");
+                "journalctl -u " + unit + " -n 100");
     }
 
     /** The result if nothing listens. */
-    static CheckResult absent(int port, boolean isNode) {
+    static CheckResult absent(int port, NodeAccess access) {
         String text = "neither a kubelet nor an agent listens at 127.0.0.1:" + port;
-        return isNode
+        return access.isNode()
                 ? CheckResult.failed(
-                        NAME, text + ", although this machine has a node's credentials", "systemctl status kubelet")
+                        NAME,
+                        text + ", although this machine has a node's credentials",
+                        "systemctl status " + access.unit())
                 : CheckResult.unknown(NAME, text);
     }
 }

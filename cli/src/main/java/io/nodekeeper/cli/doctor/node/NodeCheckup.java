@@ -64,7 +64,7 @@ public final class NodeCheckup implements AutoCloseable {
                 new DiskCheck("disk of the images", Path.of("/var/lib/containerd"), "imagefs", workers),
                 new MemoryCheck(host),
                 new RouteCheck(host, access.nodeName()),
-                new HealthCheck(healthPort, access.isNode(), workers, loop.clock()),
+                new HealthCheck(healthPort, access, workers, loop.clock()),
                 new CertificateCheck(access, loop.clock())));
         checks.addAll(ApiChecks.of(access, reads, loop.clock()));
         return new NodeCheckup(loop, Optional.of(workers), reads, List.copyOf(checks));

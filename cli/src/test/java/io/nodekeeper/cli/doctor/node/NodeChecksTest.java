@@ -41,9 +41,19 @@ import org.junit.jupiter.api.io.TempDir;
 class NodeChecksTest {
     private static final Instant NOW = Instant.parse("2026-11-21T18:00:30Z");
     private static final Path DIRECTORY = Path.of("/var/lib/kubelet");
+    /** A node with a kubelet, one with the agent's package, and a machine that is no node. */
+    private static final NodeAccess KUBELET = found("/etc/kubernetes/kubelet.conf", "/etc/nodekeeper/agent.kubeconfig");
+
+    private static final NodeAccess AGENT = found("/etc/nodekeeper/agent.kubeconfig");
+    private static final NodeAccess NONE = found();
 
     @TempDir
     Path directory;
+
+    /** The access of a machine on which these files can be read. */
+    private static NodeAccess found(String... files) {
+        return NodeAccess.find(Optional.empty(), file -> List.of(files).contains(file.toString()));
+    }
 
     private static Filesystem filesystem(long bytes, long inodes) {
         return new Filesystem(new Level(bytes, 1_000), new Level(inodes, 1_000));
@@ -127,10 +137,11 @@ class NodeChecksTest {
 
     @Test
     void failedChecksOfAKubeletAreNamed() {
-        assertThat(said(HealthCheck.judge(10_248, new LocalPage(200, "ok"), Duration.ofMillis(2))))
+        assertThat(said(HealthCheck.judge(10_248, "kubelet", new LocalPage(200, "ok"), Duration.ofMillis(2))))
                 .isEqualTo("ok: healthz at 127.0.0.1:10248 answers ok in 2ms");
         assertThat(said(HealthCheck.judge(
                         10_248,
+                        "kubelet",
                         new LocalPage(500, "[+]ping ok\n[-]syncloop failed: stands\n[-]log failed\n"),
                         Duration.ZERO)))
                 .isEqualTo("failed: healthz at 127.0.0.1:10248 answers 500: syncloop failed: stands, log failed;"
@@ -139,12 +150,41 @@ class NodeChecksTest {
 
     @Test
     void absentKubeletIsAFailureOnlyOnAMachineWithANodesCredentials() {
-        assertThat(said(HealthCheck.absent(10_248, false)))
+        assertThat(said(HealthCheck.absent(10_248, NONE)))
                 .isEqualTo("not checked: neither a kubelet nor an agent listens at 127.0.0.1:10248");
-        assertThat(said(HealthCheck.absent(10_248, true)))
+        assertThat(said(HealthCheck.absent(10_248, KUBELET)))
                 .isEqualTo(
                         "failed: neither a kubelet nor an agent listens at 127.0.0.1:10248, although this machine has a"
                                 + " node's credentials -> systemctl status kubelet");
+    }
+
+    @Test
+    void deadAgentOfThePackageIsAFailureWhoseNextCommandsNameItsUnit() {
+        // given a machine whose only credentials are those of the package's agent
+        assertThat(AGENT.file()).contains(Path.of("/etc/nodekeeper/agent.kubeconfig"));
+
+        // then an agent that does not run is a failure
+        assertThat(said(HealthCheck.absent(10_248, AGENT)))
+                .isEqualTo(
+                        "failed: neither a kubelet nor an agent listens at 127.0.0.1:10248, although this machine has a"
+                                + " node's credentials -> systemctl status nodekeeper-agent");
+
+        // and so does every other check name its unit
+        assertThat(HealthCheck.judge(10_248, AGENT.unit(), new LocalPage(500, ""), Duration.ZERO)
+                        .next())
+                .isEqualTo("journalctl -u nodekeeper-agent -n 100");
+        assertThat(ApiChecks.lease(reply(404, ""), AGENT.unit(), NOW).next())
+                .isEqualTo("journalctl -u nodekeeper-agent -n 100");
+    }
+
+    @Test
+    void kubeletsCredentialsComeBeforeTheAgents() {
+        assertThat(KUBELET.file()).contains(Path.of("/etc/kubernetes/kubelet.conf"));
+        assertThat(KUBELET.unit()).isEqualTo("kubelet");
+        assertThat(NONE.isNode()).isFalse();
+        assertThat(NONE.fault())
+                .isEqualTo("there is no kubeconfig at /etc/kubernetes/kubelet.conf or /etc/nodekeeper/agent.kubeconfig;"
+                        + " name one with --kubeconfig");
     }
 
     @Test
@@ -159,10 +199,9 @@ class NodeChecksTest {
         ThreadLoop loop = new ThreadLoop("test");
         try (Workers workers = new Workers("test", 2, loop);
                 ServerSocket mute = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            int free = freePort();
-
             assertThat(health(kubelet.getAddress().getPort(), workers)).startsWith("ok: healthz at 127.0.0.1:");
-            assertThat(health(free, workers)).startsWith("failed: neither a kubelet nor an agent listens");
+            // Nobody listens at port 1.
+            assertThat(health(1, workers)).startsWith("failed: neither a kubelet nor an agent listens");
             assertThat(health(mute.getLocalPort(), workers))
                     .startsWith(
                             "failed: 127.0.0.1:" + mute.getLocalPort() + " accepts connections, but gives no answer");
@@ -193,15 +232,9 @@ class NodeChecksTest {
         }
     }
 
-    private static int freePort() throws Exception {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
-        }
-    }
-
     private static String health(int port, Workers workers) {
         return said(
-                new HealthCheck(port, true, workers, new SystemClock()).run().join());
+                new HealthCheck(port, KUBELET, workers, new SystemClock()).run().join());
     }
 
     @Test
@@ -247,18 +280,19 @@ class NodeChecksTest {
     void leaseThatIsNotRenewedFails() {
         Reply lease = reply(200, "{\"spec\":{\"renewTime\":\"2026-11-21T18:00:00.000000Z\"}}");
 
-        assertThat(said(ApiChecks.lease(lease, NOW))).isEqualTo("ok: the lease was renewed 30s ago");
-        assertThat(said(ApiChecks.lease(lease, NOW.plusSeconds(11))))
+        assertThat(said(ApiChecks.lease(lease, "kubelet", NOW))).isEqualTo("ok: the lease was renewed 30s ago");
+        assertThat(said(ApiChecks.lease(lease, "kubelet", NOW.plusSeconds(11))))
                 .isEqualTo(
                         "failed: the lease was renewed 41s ago; expected 40s at most: the loop of the kubelet or agent"
                                 + " stands, or this clock is wrong -> journalctl -u kubelet -n 100");
         Reply longer =
                 reply(200, "{\"spec\":{\"renewTime\":\"2026-11-21T18:00:00.000000Z\",\"leaseDurationSeconds\":60}}");
-        assertThat(said(ApiChecks.lease(longer, NOW.plusSeconds(30)))).isEqualTo("ok: the lease was renewed 1m0s ago");
-        assertThat(said(ApiChecks.lease(longer, NOW.plusSeconds(31))))
+        assertThat(said(ApiChecks.lease(longer, "kubelet", NOW.plusSeconds(30))))
+                .isEqualTo("ok: the lease was renewed 1m0s ago");
+        assertThat(said(ApiChecks.lease(longer, "kubelet", NOW.plusSeconds(31))))
                 .startsWith("failed: the lease was renewed 1m1s ago; expected 1m0s at most: ");
-        assertThat(ApiChecks.lease(reply(404, ""), NOW).state()).isEqualTo(CheckResult.State.FAILED);
-        assertThat(ApiChecks.lease(reply(403, ""), NOW).state()).isEqualTo(CheckResult.State.UNKNOWN);
+        assertThat(ApiChecks.lease(reply(404, ""), "kubelet", NOW).state()).isEqualTo(CheckResult.State.FAILED);
+        assertThat(ApiChecks.lease(reply(403, ""), "kubelet", NOW).state()).isEqualTo(CheckResult.State.UNKNOWN);
     }
 
     @Test
@@ -279,18 +313,18 @@ class NodeChecksTest {
         ServerAccess access = ServerAccess.withToken(URI.create("https://h:1"), authority.certificate(), "t");
         Instant end = authority.certificate().getNotAfter().toInstant();
 
-        assertThat(said(CertificateCheck.judge(access, end.minus(Duration.ofDays(30)))))
+        assertThat(said(CertificateCheck.judge(access, "kubelet", end.minus(Duration.ofDays(30)))))
                 .startsWith("ok: the certificate authority ")
                 .endsWith(", for 30 days");
-        assertThat(said(CertificateCheck.judge(access, end.minus(Duration.ofDays(6)))))
+        assertThat(said(CertificateCheck.judge(access, "kubelet", end.minus(Duration.ofDays(6)))))
                 .startsWith("warning: the certificate authority ")
                 .contains(", for 6 days; expected at least 7 -> ");
-        assertThat(said(CertificateCheck.judge(access, end.plusSeconds(1))))
+        assertThat(said(CertificateCheck.judge(access, "kubelet", end.plusSeconds(1))))
                 .startsWith("failed: the certificate authority ")
                 .contains(" expired at ");
         ServerAccess client =
                 ServerAccess.withCertificate(URI.create("https://h:1"), authority.certificate(), authority);
-        assertThat(said(CertificateCheck.judge(client, end.plusSeconds(1))))
+        assertThat(said(CertificateCheck.judge(client, "kubelet", end.plusSeconds(1))))
                 .startsWith("failed: the client certificate expired at ");
     }
 
@@ -302,14 +336,14 @@ class NodeChecksTest {
         Identity current = Issuer.authority(EcKeys.newKey(), NOW, Duration.ofDays(365), random);
         Identity ending = Issuer.authority(EcKeys.newKey(), NOW, Duration.ofDays(6), random);
 
-        assertThat(said(CertificateCheck.judge(access(Optional.of(current), old, current), NOW)))
+        assertThat(said(CertificateCheck.judge(access(Optional.of(current), old, current), "kubelet", NOW)))
                 .startsWith("warning: the certificate authority ")
                 .contains(" expired at 2026-11-11T18:00:30Z; remove it from the kubeconfig");
-        assertThat(said(CertificateCheck.judge(access(Optional.of(current), ending, current), NOW)))
+        assertThat(said(CertificateCheck.judge(access(Optional.of(current), ending, current), "kubelet", NOW)))
                 .isEqualTo("ok: the client certificate is valid until 2027-11-21T18:00:30Z, for 365 days");
-        assertThat(said(CertificateCheck.judge(access(Optional.of(old), old, current), NOW)))
+        assertThat(said(CertificateCheck.judge(access(Optional.of(old), old, current), "kubelet", NOW)))
                 .startsWith("failed: the client certificate expired at 2026-11-11T18:00:30Z");
-        assertThat(said(CertificateCheck.judge(access(Optional.of(current), old), NOW)))
+        assertThat(said(CertificateCheck.judge(access(Optional.of(current), old), "kubelet", NOW)))
                 .startsWith("failed: the certificate authority ");
     }
 
