@@ -44,9 +44,8 @@ public final class Main {
 
     /** Runs the command that {@code arguments} name and ends the process with its exit code. */
     public static void main(String[] arguments) {
-        // Probes of pods may set the headers Host, Expect and Upgrade, and ask for new connections. Java reads this
-        // when the
-        // first client is made.
+        // Probes of pods may set the headers Host, Expect and Upgrade, and ask for new connections.
+        // Java reads this when the first client is made.
         System.setProperty("jdk.httpclient.allowRestrictedHeaders", "host,connection,expect,upgrade");
         // A client of our servers must not repeat the TLS handshake of a connection: it costs as much as a new one.
         System.setProperty("jdk.tls.rejectClientInitiatedRenegotiation", "true");

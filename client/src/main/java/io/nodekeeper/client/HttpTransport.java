@@ -72,7 +72,7 @@ public final class HttpTransport implements Transport {
     private final ServerClock serverClock = new ServerClock();
     private final InFlightLimiter limiter;
     private final ThreadPool threads = new ThreadPool("http", THREADS);
-    /** Ends calls and streams: the pool. */
+    /** Runs the ends of calls and streams: the pool, except in tests. */
     private final Executor ends;
 
     private final EventLoopGroup network = new MultiThreadIoEventLoopGroup(
@@ -114,7 +114,11 @@ public final class HttpTransport implements Transport {
         this(access, mostReply, calls, UnaryOperator.identity());
     }
 
-    /** @param ends makes of the pool what ends calls and streams */
+    /**
+     * For tests.
+     *
+     * @param ends gives, for the pool, the executor on which calls and streams end
+     */
     HttpTransport(ServerAccess access, int mostReply, int calls, UnaryOperator<Executor> ends) {
         this.ends = ends.apply(threads);
         reply = Math.min(REPLY, mostReply);

@@ -99,9 +99,10 @@ class CriRelayTest {
         connect();
         relay.fault("ContainerStatus:c1", new CriRelay.Fault.Hang());
 
-        CompletableFuture<ContainerStatus> hung = ask("c1", Duration.ofSeconds(3));
+        CompletableFuture<ContainerStatus> hung = ask("c1", Duration.ofSeconds(8));
 
         assertThat(Until.done(ask("c2", LONG)).id()).isEqualTo("c2");
+        assertThat(hung).isNotDone();
         assertThat(Until.failed(hung)).isInstanceOf(DeadlineExceededException.class);
         Until.holds("the relay saw the end", () -> relay.cancelled("ContainerStatus") == 1);
         assertThat(relay.seen("ContainerStatus")).isEqualTo(2);

@@ -110,9 +110,9 @@ class CompanionIT {
         System.out.printf(
                 "companion: the culprit was named after %.1f s; in %d s %d writes of the companion, %d of the kubelet%n",
                 named, seconds, writes, kubelet.writes());
-        // The start writes up to five times, the fault and its end twice each, and each five minutes once; a busy
-        // machine
-        // changes a condition now and then. A companion that writes each second would have written twice as often.
+        // The start writes up to five times, the fault and its end twice each, and each five minutes once; on a busy
+        // machine conditions change a condition now and then. A companion that writes each second would have written
+        // twice as often.
         assertThat(writes).isBetween(3L, 20 + seconds / 300);
         assertThat(kubelet.writes()).isGreaterThan((int) (SECONDS / 6));
         assertThat(kubelet.failures()).isEmpty();

@@ -25,7 +25,8 @@ public final class Shutdown {
         for (Runnable stop : stops) {
             try {
                 stop.run();
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | OutOfMemoryError e) {
+                // An error, too: the machine may have no process id left for a thread.
                 log.error("a part of the process did not stop as it should; the others are stopped now", e);
             }
         }

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class ShutdownTest {
     @Test
     void aPartThatFailsToStopKeepsNoOtherFromIt() {
-        // given three parts, of which the first fails
+        // given four parts, of which two fail
         List<String> stopped = new ArrayList<>();
 
         // when the process is asked to exit
@@ -18,6 +18,9 @@ class ShutdownTest {
                     throw new IllegalStateException("stuck");
                 },
                 () -> stopped.add("controller"),
+                () -> {
+                    throw new OutOfMemoryError("unable to create native thread");
+                },
                 () -> stopped.add("server"));
 
         // then the others stop, in order

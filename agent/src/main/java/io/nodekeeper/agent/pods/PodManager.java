@@ -133,7 +133,7 @@ final class PodManager implements EvictablePods, EndingPods {
     }
 
     @Override
-    public List<Pod> active() {
+    public List<Pod> evictable() {
         return pods(PodWorker::isEvictable);
     }
 

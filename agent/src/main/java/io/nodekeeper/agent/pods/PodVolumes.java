@@ -166,7 +166,8 @@ final class PodVolumes {
                             .thenCompose(done -> ports.persistent().refresh(pod, () -> !ending && !over));
                 })
                 .whenComplete((done, error) -> {
-                    if (error != null) {
+                    // Of a pod that ends, nothing waits for it any more.
+                    if (error != null && !ending && !over) {
                         events.warning(pod, "FailedMount", Failures.text(error));
                     }
                 });

@@ -177,7 +177,7 @@ final class PodWorker {
 
     /** Whether the node may end the pod, or give one that was deleted less time: once, and not one of a manifest. */
     boolean isEvictable() {
-        return !ofManifest && wanted.eviction().isEmpty() && (isActive() || isEnding() && !rests());
+        return !ofManifest && wanted.eviction().isEmpty() && (isActive() || isEnding() && anyRuns());
     }
 
     /** Whether nothing of a pod that had to end is left on the node. The API may still have it. */
@@ -278,6 +278,12 @@ final class PodWorker {
                 .filter(last -> last.status().containers().stream().noneMatch(PodWorker::runs)
                         && last.status().sandboxes().stream()
                                 .noneMatch(status -> status.sandbox().ready()))
+                .isPresent();
+    }
+
+    private boolean anyRuns() {
+        return current()
+                .filter(last -> last.status().containers().stream().anyMatch(PodWorker::runs))
                 .isPresent();
     }
 

@@ -298,7 +298,9 @@ public final class ShutdownManager {
                 .toList();
         for (Pod pod : ending) {
             told.add(pod.uid());
-            Duration grace = pod.grace().compareTo(most) < 0 ? pod.grace() : most;
+            // Of an outline only the containers know the time that it has.
+            boolean has = !pod.isOutline() && pod.grace().compareTo(most) < 0;
+            Duration grace = has ? pod.grace() : most;
             pods.end(pod, grace, REASON, MESSAGE);
         }
         return ending;

@@ -26,7 +26,7 @@ class EvictedPodTest extends SimulatedNode {
 
     private void evict(String name) {
         loop.execute(() -> {
-            Pod pod = manager().active().stream()
+            Pod pod = manager().evictable().stream()
                     .filter(each -> each.name().equals(name))
                     .findFirst()
                     .orElseThrow();
@@ -123,7 +123,7 @@ class EvictedPodTest extends SimulatedNode {
         evict("web");
         advance(1);
         assertThat(graces()).containsExactly(3_600L, 2L);
-        assertThat(manager().active()).isEmpty();
+        assertThat(manager().evictable()).isEmpty();
         assertThat(events).contains("web Warning Evicted " + WHY);
 
         // when its object changes again, and the stop has to be repeated
@@ -148,7 +148,7 @@ class EvictedPodTest extends SimulatedNode {
         advance(5);
 
         assertThat(pods).containsKey("web");
-        assertThat(manager().active()).isEmpty();
+        assertThat(manager().evictable()).isEmpty();
     }
 
     @Test

@@ -127,7 +127,7 @@ class StaticPodsTest extends SimulatedNode {
         write("app:1");
         start(110);
         advance(5);
-        assertThat(manager().active()).isEmpty();
+        assertThat(manager().evictable()).isEmpty();
         runtime.hang("StopContainer");
 
         Files.delete(file);
@@ -135,7 +135,7 @@ class StaticPodsTest extends SimulatedNode {
 
         assertThat(calls()).contains("StopContainer");
         assertThat(manager().left()).hasSize(1);
-        assertThat(manager().active()).isEmpty();
+        assertThat(manager().evictable()).isEmpty();
     }
 
     @Test

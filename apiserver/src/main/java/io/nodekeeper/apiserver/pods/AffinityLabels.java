@@ -4,19 +4,27 @@ import io.nodekeeper.api.json.JsonArray;
 import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.json.JsonValue;
 import io.nodekeeper.apiserver.fields.ObjectFields;
+import io.nodekeeper.apiserver.pods.validation.PodRules;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /**
  * Merges the {@code matchLabelKeys} and {@code mismatchLabelKeys} of a new pod's affinity into the label selectors, with
  * the values of the pod's own labels. Schedulers read only the selectors.
  */
 public final class AffinityLabels {
+    private static final String REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution";
+    private static final String PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution";
+
     private AffinityLabels() {}
 
-    /** {@code pod} with the keys in its selectors. */
+    /** {@code pod} with the keys in its selectors; as it is if it has more keys than {@link PodRules} allow. */
     public static JsonObject merged(JsonObject pod) {
+        if (keys(pod.object("spec").object("affinity")) > PodRules.MOST_LABEL_KEYS) {
+            return pod;
+        }
         Map<String, String> labels = pod.object("metadata").object("labels").texts();
         return ObjectFields.inside(
                 pod,
@@ -27,13 +35,24 @@ public final class AffinityLabels {
                         affinity -> terms(terms(affinity, "podAffinity", labels), "podAntiAffinity", labels)));
     }
 
+    /** How many keys all terms have: each becomes a requirement with a label's value. */
+    private static long keys(JsonObject affinity) {
+        return Stream.of("podAffinity", "podAntiAffinity")
+                .map(affinity::object)
+                .flatMap(rules -> Stream.concat(
+                        rules.array(REQUIRED).objects(),
+                        rules.array(PREFERRED).objects().map(preferred -> preferred.object("podAffinityTerm"))))
+                .mapToLong(term -> term.array("matchLabelKeys").items().size()
+                        + term.array("mismatchLabelKeys").items().size())
+                .sum();
+    }
+
     private static JsonObject terms(JsonObject affinity, String kind, Map<String, String> labels) {
         return ObjectFields.inside(affinity, kind, rules -> {
-            JsonObject required = ObjectFields.each(
-                    rules, "requiredDuringSchedulingIgnoredDuringExecution", term -> term(term, labels));
+            JsonObject required = ObjectFields.each(rules, REQUIRED, term -> term(term, labels));
             return ObjectFields.each(
                     required,
-                    "preferredDuringSchedulingIgnoredDuringExecution",
+                    PREFERRED,
                     preferred -> ObjectFields.inside(preferred, "podAffinityTerm", term -> term(term, labels)));
         });
     }

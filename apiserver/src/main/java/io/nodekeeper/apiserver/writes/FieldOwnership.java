@@ -121,7 +121,7 @@ final class FieldOwnership {
                 "metadata",
                 metadata -> metadata.update(ANNOTATIONS, annotations -> {
                     JsonObject full = annotations.with(LAST_APPLIED, Json.write(plain) + "\n");
-                    return ObjectMetaRules.fit(full.texts()) ? full : annotations.with(LAST_APPLIED, "");
+                    return ObjectMetaRules.fit(full.texts()) ? full : annotations.without(LAST_APPLIED);
                 }));
     }
 

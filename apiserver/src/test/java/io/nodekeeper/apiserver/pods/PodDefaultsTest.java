@@ -7,6 +7,8 @@ import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.api.yaml.Yaml;
 import io.nodekeeper.apiserver.testing.TestServer;
 import io.nodekeeper.apiserver.testing.TestServer.Answer;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -239,6 +241,41 @@ class PodDefaultsTest {
                         .objects()
                         .map(one -> one.object("podAffinityTerm").object("labelSelector")))
                 .containsExactly(merged);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '"',
+            value = {
+                "'matchLabelKeys':['v'],'mismatchLabelKeys':['v'] | exists in both matchLabelKeys and mismatchLabelKeys",
+                "'matchLabelKeys':['v','v'] | exists in both matchLabelKeys and labelSelector",
+                "'matchLabelKeys':['app'] | exists in both matchLabelKeys and labelSelector"
+            })
+    void keyOfALabelToMatchStandsNowhereElse(String keys, String refusal) {
+        assertThat(affinity(keys)).contains(refusal);
+    }
+
+    @Test
+    void keysOfLabelsOfAPodAreLimited() {
+        String many = IntStream.range(0, 1_001).mapToObj(i -> "'k" + i + "'").collect(Collectors.joining(","));
+
+        assertThat(affinity("'matchLabelKeys':[" + many + "]"))
+                .contains("its terms have 1001 matchLabelKeys and mismatchLabelKeys; expected at most 1000");
+    }
+
+    /** The refusal of a pod with these keys in its affinity. */
+    private String affinity(String keys) {
+        server.post(ACCOUNTS, "{\"metadata\":{\"name\":\"default\"}}");
+        Answer answer = server.post(
+                PODS,
+                ("{'metadata':{'name':'p','labels':{'v':'1','app':'x'}},'spec':{'affinity':{'podAntiAffinity':{"
+                                + "'requiredDuringSchedulingIgnoredDuringExecution':[{'topologyKey':'z',"
+                                + "'labelSelector':{'matchLabels':{'app':'x'}}," + keys
+                                + "}]}},'containers':[{'name':'c','image':'i'}]}}")
+                        .replace('\'', '"'));
+        assertThat(answer.status()).as(answer.text()).isEqualTo(422);
+        return answer.message();
     }
 
     @Test

@@ -163,7 +163,7 @@ public final class ControllerPages implements AutoCloseable {
     }
 
     private static String elsewhere() {
-        return "Without it: --server URL asks a controller, such as http://127.0.0.1:10257 on its machine;"
+        return "Without it: --server URL asks a controller, such as http://127.0.0.1:10257 on its machine (20257 with the systemd unit);"
                 + " \"nodekeeper why NODE --history-dir DIR\" reads a controller's files.";
     }
 

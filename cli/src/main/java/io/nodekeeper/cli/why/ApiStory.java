@@ -28,36 +28,41 @@ final class ApiStory {
 
     private ApiStory() {}
 
-    /** The events, or a note on why there are none: a user who may read nodes may lack the right to list events. */
-    private record Events(JsonObject list, List<String> notes) {}
+    /** What was read, or a note on why it is missing: a user who may read nodes may lack the right to leases or events. */
+    private record Part(JsonObject json, List<String> notes) {
+        static CompletableFuture<Part> of(String what, CompletableFuture<JsonObject> read) {
+            return read.handle((json, error) -> error == null
+                    ? new Part(json, List.of())
+                    : new Part(JsonObject.EMPTY, List.of(what + " missing: " + Failures.text(error) + ".")));
+        }
+    }
 
     /** Reads the story; empty if the node does not exist. */
     static CompletableFuture<Story> read(KubeClient client, String name, List<String> notes) {
         CompletableFuture<JsonObject> node = orEmpty(client.get(ResourceType.NODES, "", name));
-        CompletableFuture<JsonObject> lease = orEmpty(client.get(ResourceType.LEASES, Lease.NODE_NAMESPACE, name));
-        CompletableFuture<Events> events = client.list(
+        CompletableFuture<Part> lease =
+                Part.of("The lease is", orEmpty(client.get(ResourceType.LEASES, Lease.NODE_NAMESPACE, name)));
+        CompletableFuture<Part> events = Part.of(
+                "Events are",
+                client.list(
                         ResourceType.EVENTS,
                         "",
-                        "fieldSelector=involvedObject.kind%3DNode%2CinvolvedObject.name%3D" + name)
-                .handle((list, error) -> error == null
-                        ? new Events(list, notes)
-                        : new Events(
-                                JsonObject.EMPTY,
-                                Stream.concat(
-                                                notes.stream(),
-                                                Stream.of("Events are missing: " + Failures.text(error) + "."))
-                                        .toList()));
+                        "fieldSelector=involvedObject.kind%3DNode%2CinvolvedObject.name%3D" + name));
         return CompletableFuture.allOf(node, lease, events)
                 .thenApply(read -> of(
                         name,
-                        events.join().notes(),
+                        Stream.of(notes, lease.join().notes(), events.join().notes())
+                                .flatMap(List::stream)
+                                .toList(),
                         new Node(node.join()),
-                        new Lease(lease.join()),
-                        events.join().list()));
+                        lease.join().notes().isEmpty()
+                                ? Optional.of(new Lease(lease.join().json()))
+                                : Optional.empty(),
+                        events.join().json()));
     }
 
-    /** The story in these objects; {@code node} and {@code lease} may be empty. */
-    static Story of(String name, List<String> notes, Node node, Lease lease, JsonObject events) {
+    /** The story in these objects; {@code node} may be empty. {@code lease} is empty if it could not be read. */
+    static Story of(String name, List<String> notes, Node node, Optional<Lease> lease, JsonObject events) {
         List<Decision> told = new ArrayList<>();
         for (Condition condition : node.conditions()) {
             condition
@@ -96,7 +101,7 @@ final class ApiStory {
         return new Story(name, "the API", notes, facts(node, lease), told);
     }
 
-    private static JsonObject facts(Node node, Lease lease) {
+    private static JsonObject facts(Node node, Optional<Lease> lease) {
         if (node.json().isEmpty()) {
             return JsonObject.EMPTY;
         }
@@ -106,9 +111,9 @@ final class ApiStory {
         node.ready()
                 .ifPresent(ready -> facts.putUnlessEmpty(
                         "lastStatusByItsClock", ready.json().text("lastHeartbeatTime")));
-        facts.put(
+        lease.ifPresent(known -> facts.put(
                 "lastLeaseByItsClock",
-                lease.renewTime().map(KubeTime::formatMicro).orElse("it has none"));
+                known.renewTime().map(KubeTime::formatMicro).orElse("it has none")));
         node.ready()
                 .filter(ready -> !ready.status().equals(Condition.TRUE))
                 .ifPresent(ready -> facts.put("cause", ready.reason() + ": " + ready.message())

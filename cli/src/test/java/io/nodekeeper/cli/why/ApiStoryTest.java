@@ -29,13 +29,13 @@ class ApiStoryTest {
 
     private final VirtualTime time = new VirtualTime(Instant.parse("2026-11-30T12:00:00Z"));
 
-    /** An API server that has the node and its lease, and lets nobody list events. */
-    private static final class WithoutEvents implements Transport {
+    /** An API server that has the node and its lease, and lets nobody read what begins with {@code refused}. */
+    private record Refusing(String refused) implements Transport {
         @Override
         public CompletableFuture<Reply> send(Call call) {
             String target = call.target();
             return CompletableFuture.completedFuture(
-                    target.startsWith("/api/v1/events")
+                    target.startsWith(refused)
                             ? reply(403, REFUSAL)
                             : target.startsWith("/api/v1/nodes/n1") ? reply(200, NODE) : reply(200, "{}"));
         }
@@ -53,8 +53,8 @@ class ApiStoryTest {
         public void close() {}
     }
 
-    private Story read(List<String> notes) {
-        KubeClient client = new KubeClient(new WithoutEvents(), time.loop("why"), Duration.ofSeconds(10));
+    private Story read(String refused, List<String> notes) {
+        KubeClient client = new KubeClient(new Refusing(refused), time.loop("why"), Duration.ofSeconds(10));
         CompletableFuture<Story> story = ApiStory.read(client, "n1", notes);
         time.advance(Duration.ofSeconds(1));
         return story.join();
@@ -62,12 +62,22 @@ class ApiStoryTest {
 
     @Test
     void refusedListOfEventsCostsOnlyTheEvents() {
-        Story story = read(List.of("The controller was not asked."));
+        Story story = read("/api/v1/events", List.of("The controller was not asked."));
 
         assertThat(story.facts().text("ready")).isEqualTo("True");
         assertThat(story.decisions()).extracting(Decision::kind).containsExactly("Cordoned");
         assertThat(story.notes())
                 .containsExactly("The controller was not asked.", "Events are missing: events is forbidden.");
+    }
+
+    @Test
+    void refusedReadOfTheLeaseCostsOnlyTheLease() {
+        Story story = read("/apis/coordination.k8s.io", List.of());
+
+        assertThat(story.facts().text("ready")).isEqualTo("True");
+        assertThat(story.facts().has("lastLeaseByItsClock")).isFalse();
+        assertThat(story.decisions()).extracting(Decision::kind).containsExactly("Cordoned");
+        assertThat(story.notes()).containsExactly("The lease is missing: events is forbidden.");
     }
 
     @Test
@@ -77,7 +87,7 @@ class ApiStoryTest {
         Story told = new Story("n1", "the controller", List.of("It does not work now."), facts, List.of());
 
         // when what the API has is added
-        Story story = told.withApi(read(List.of()));
+        Story story = told.withApi(read("/api/v1/events", List.of()));
 
         // then cordons are there, and a note says that events are not
         assertThat(story.facts().text("cordoned")).isEqualTo("cordoned by kubectl: no new pods");

@@ -489,7 +489,8 @@ class WhyTest {
 
         Story story = new Story("n1", "the controller", List.of(), facts, List.of(UNKNOWN, RETURNED))
                 .withController(List.of(longAgo, blind))
-                .withApi(ApiStory.of("n1", List.of(), node, new Lease(JsonObject.EMPTY), JsonObject.EMPTY));
+                .withApi(
+                        ApiStory.of("n1", List.of(), node, Optional.of(new Lease(JsonObject.EMPTY)), JsonObject.EMPTY));
 
         assertThat(story.decisions().stream().map(Decision::kind))
                 .containsExactly("ObserverBlind", "Unknown", "Returned", "Cordoned");
@@ -506,7 +507,7 @@ class WhyTest {
                   {"type":"RuntimeDegraded","status":"False","reason":"NodeOverloaded",
                    "message":"no process was found to hang; the node has more work than processors"}]}}"""));
 
-        Story story = ApiStory.of("n1", List.of(), node, new Lease(JsonObject.EMPTY), JsonObject.EMPTY);
+        Story story = ApiStory.of("n1", List.of(), node, Optional.of(new Lease(JsonObject.EMPTY)), JsonObject.EMPTY);
 
         assertThat(Headline.of(story, NOW))
                 .startsWith(
@@ -551,7 +552,7 @@ class WhyTest {
                 {"items":[{"reason":"NodeNotReady","message":"Node n1 status is now: NodeNotReady",
                   "source":{"component":"node-controller"},"lastTimestamp":"2015-01-01T12:00:50Z","count":2}]}""");
 
-        Story story = ApiStory.of("n1", List.of("The controller was not asked."), node, lease, events);
+        Story story = ApiStory.of("n1", List.of("The controller was not asked."), node, Optional.of(lease), events);
 
         assertThat(WhyReport.of(story, NOW, Optional.empty()))
                 .startsWith("Node n1 is Unknown since 12:00:50 UTC (4m10s ago), because Kubelet stopped posting node"
@@ -579,7 +580,7 @@ class WhyTest {
         JsonObject events = Json.parseObject(
                 "{\"items\":[{\"reason\":\"Old\",\"message\":\"m\",\"lastTimestamp\":\"0001-01-01T00:00:00Z\"}]}");
 
-        Story story = ApiStory.of("n1", List.of(), node, lease, events);
+        Story story = ApiStory.of("n1", List.of(), node, Optional.of(lease), events);
 
         assertThat(WhyReport.of(story, NOW, Optional.empty()))
                 .startsWith("Node n1 is Unknown since 9999-12-31 23:59:59 UTC (in 69995051h54m59s), because m.\n")

@@ -12,6 +12,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 
 /**
  * Passes every state of nodes and leases to {@link Heartbeats}, and the resulting changes to a handler. A recreated
@@ -177,10 +178,8 @@ public final class NodeInformer implements NodeStates {
                     .map(Lease::new)
                     .filter(lease -> !isCanary.test(lease))
                     .toList();
-            // A lease that was created meanwhile exists, too.
-            Set<String> names = new HashSet<>(overtaken);
-            leases.forEach(lease -> names.add(lease.name()));
-            heartbeats.leasesListed(names);
+            // One that was created meanwhile comes by the watch.
+            heartbeats.leasesListed(leases.stream().map(Lease::name).collect(Collectors.toSet()));
             leases.forEach(lease -> saw(lease, source(overtaken.contains(lease.name()))));
             if (!leasesListed) {
                 leasesListed = true;

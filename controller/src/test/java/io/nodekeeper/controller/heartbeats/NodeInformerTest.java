@@ -93,21 +93,6 @@ class NodeInformerTest {
     }
 
     @Test
-    void leaseThatWasCreatedWhileAListWasUnderWayExists() {
-        leases.onDelete(lease(1));
-        leases.onListing();
-        read(3);
-
-        leases.onReplace(List.of());
-
-        assertThat(heartbeats.leaseVersion("a")).isEqualTo(103);
-        // but the next list shows that it was deleted
-        leases.onListing();
-        leases.onReplace(List.of());
-        assertThat(heartbeats.leaseVersion("a")).isZero();
-    }
-
-    @Test
     void listOfRestoredDataIsTakenAlthoughItsVersionsAreLower() {
         leases.onChange(lease(4));
 

@@ -318,8 +318,7 @@ class EtcdAnswersTest {
         EtcdStore store = open();
         slowness = 100;
 
-        // when a read waits for a write of others, of which the watch says nothing, and then another read for the next
-        // one
+        // when a read waits for a write of others, of which the watch says nothing, and another read for the next write
         boolean answered = false;
         for (int tries = 0; tries < 3 && !answered; tries++) {
             boolean first = seesNextWrite(store);

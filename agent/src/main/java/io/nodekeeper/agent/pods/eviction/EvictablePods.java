@@ -10,10 +10,10 @@ import java.util.Set;
 /** The pods that the node may end. Confined to the agent's loop. */
 public interface EvictablePods {
     /**
-     * The pods that run or will run, and those that are ending because they were deleted, unless the node has evicted them already. Static
-     * ones excepted.
+     * The pods that run or will run, and those that were deleted and of which a container still runs, unless the node has evicted them
+     * already. Static ones excepted.
      */
-    List<Pod> active();
+    List<Pod> evictable();
 
     /** Ends a pod, which is then Failed; one that was deleted has no more time than that, and goes. */
     void evict(Pod pod, Duration grace, Wanted.Eviction why);

@@ -216,7 +216,7 @@ public final class Evictions implements PressureListener {
     }
 
     private List<Pod> evictable() {
-        return pods.active().stream().filter(pod -> !pod.isCritical()).toList();
+        return pods.evictable().stream().filter(pod -> !pod.isCritical()).toList();
     }
 
     private Optional<Pod> relieve(Shortage shortage, List<Pod> active, Map<String, PodUse> known) {
@@ -235,7 +235,8 @@ public final class Evictions implements PressureListener {
         if (shortage.threshold().hard()) {
             return IMMEDIATE;
         }
-        return longestGrace.compareTo(pod.grace()) < 0 ? longestGrace : pod.grace();
+        // Of an outline only the containers know the time that it has.
+        return pod.isOutline() || longestGrace.compareTo(pod.grace()) < 0 ? longestGrace : pod.grace();
     }
 
     private void evict(Pod pod, Duration grace, String why, boolean disrupted) {

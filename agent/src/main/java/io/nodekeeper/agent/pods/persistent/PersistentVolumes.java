@@ -10,7 +10,6 @@ import io.nodekeeper.cri.plugin.PluginCall;
 import io.nodekeeper.time.Backoff;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -46,7 +45,9 @@ public final class PersistentVolumes {
     private final Set<String> gone = new HashSet<>();
 
     private boolean scanning;
-    private boolean scanned;
+    /** Whether all that an earlier agent mounted is known. Until then nothing is unstaged: a pod may use it. */
+    private boolean isComplete;
+
     private String lastFault = "";
 
     /** @param retryAt monotonic ns; empty while it is under way */
@@ -77,7 +78,7 @@ public final class PersistentVolumes {
 
     /** To be called about each second: finds what is mounted, and unmounts from the node what no pod uses. */
     public void tick() {
-        if (!table.isSynced()) {
+        if (!table.isSynced() || !isComplete) {
             reconstruct();
             return;
         }
@@ -232,7 +233,7 @@ public final class PersistentVolumes {
 
     /** Nothing of the pod is left on the disk. */
     public void release(String uid) {
-        if (!scanned) {
+        if (!isComplete) {
             gone.add(uid);
         }
         if (table.release(uid)) {
@@ -256,28 +257,30 @@ public final class PersistentVolumes {
             return;
         }
         scanning = true;
-        CompletableFuture<?> known = scanned
+        CompletableFuture<?> known = isComplete
                 ? CompletableFuture.completedFuture(null)
-                : ports.onDisk("volumes of pods", () -> {
-                            List<VolumePaths.Found> found = new ArrayList<>(paths.ofPods());
-                            found.addAll(paths.staged());
-                            return found;
-                        })
-                        .thenAccept(this::found);
+                : ports.onDisk("volumes of pods", paths::scan).thenAccept(this::found);
         known.thenCompose(done -> decide()).whenComplete((done, error) -> {
             scanning = false;
             if (error == null) {
                 table.sync();
-            } else if (!lastFault.equals(Failures.text(error))) {
-                lastFault = Failures.text(error);
-                log.error("It is not known yet which volumes are mounted: {}", lastFault);
+            } else {
+                unknown(Failures.text(error));
             }
         });
     }
 
-    private void found(List<VolumePaths.Found> found) {
-        scanned = true;
-        for (VolumePaths.Found volume : found) {
+    private void unknown(String fault) {
+        if (!lastFault.equals(fault)) {
+            lastFault = fault;
+            log.error("It is not known yet which volumes are mounted, so none is unmounted from the node: {}", fault);
+        }
+    }
+
+    private void found(VolumePaths.Scan scan) {
+        isComplete = scan.fault().isEmpty();
+        scan.fault().ifPresent(this::unknown);
+        for (VolumePaths.Found volume : scan.found()) {
             if (volume.uid().isEmpty()) {
                 table.foundStaged(
                         volume.driver(), volume.handle(), volume.path().toString());
@@ -286,8 +289,10 @@ public final class PersistentVolumes {
             }
         }
         gone.clear();
-        if (!found.isEmpty()) {
-            log.info("Found {} volumes that an earlier agent has mounted", found.size());
+        if (isComplete && !scan.found().isEmpty()) {
+            log.info(
+                    "Found {} volumes that an earlier agent has mounted",
+                    scan.found().size());
         }
     }
 

@@ -2,6 +2,7 @@ package io.nodekeeper.agent.pods.persistent;
 
 import io.nodekeeper.agent.kernel.KernelFile;
 import io.nodekeeper.agent.kernel.MountTable;
+import io.nodekeeper.api.Failures;
 import io.nodekeeper.api.json.Json;
 import io.nodekeeper.api.json.JsonException;
 import io.nodekeeper.api.json.JsonObject;
@@ -125,26 +126,42 @@ final class VolumePaths {
         return found;
     }
 
-    /** The volumes of all pods that may be mounted. */
-    List<Found> ofPods() throws IOException {
-        List<Found> found = new ArrayList<>();
-        for (Path pod : children(pods)) {
-            found.addAll(ofPod(pod.getFileName().toString()));
-            bound(found);
-        }
-        return found;
-    }
+    /**
+     * The volumes on the disk that may be mounted for pods or staged.
+     *
+     * @param fault why there may be others; empty if there are none
+     */
+    record Scan(List<Found> found, Optional<String> fault) {}
 
-    /** The volumes that may be staged. */
-    List<Found> staged() throws IOException {
+    /** Looks at the volumes of all pods and at those that may be staged. One that cannot be read is a fault and hides no other. */
+    Scan scan() throws IOException {
         List<Found> found = new ArrayList<>();
-        for (Path driver : children(staged)) {
-            for (Path volume : children(driver)) {
-                read(volume, "", "globalmount").ifPresent(found::add);
-                bound(found);
+        Optional<String> fault = Optional.empty();
+        for (Path pod : children(pods)) {
+            String uid = pod.getFileName().toString();
+            for (Path volume : children(pod.resolve("volumes").resolve(PODS))) {
+                Optional<String> last = add(found, volume, uid, "mount");
+                fault = fault.isPresent() ? fault : last;
             }
         }
-        return found;
+        for (Path driver : children(staged)) {
+            for (Path volume : children(driver)) {
+                Optional<String> last = add(found, volume, "", "globalmount");
+                fault = fault.isPresent() ? fault : last;
+            }
+        }
+        return new Scan(found, fault);
+    }
+
+    /** Adds the volume in {@code directory} to {@code found}, if there is one. Returns why it cannot be read. */
+    private Optional<String> add(List<Found> found, Path directory, String uid, String mount) throws IOException {
+        try {
+            read(directory, uid, mount).ifPresent(found::add);
+        } catch (IOException e) {
+            return Optional.of(Failures.text(e));
+        }
+        bound(found);
+        return Optional.empty();
     }
 
     /**

@@ -53,7 +53,7 @@ class EvictionsTest {
 
     private final EvictablePods pods = new EvictablePods() {
         @Override
-        public List<Pod> active() {
+        public List<Pod> evictable() {
             return List.copyOf(active.values());
         }
 

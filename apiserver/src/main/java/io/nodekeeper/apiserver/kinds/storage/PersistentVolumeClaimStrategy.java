@@ -35,6 +35,11 @@ public final class PersistentVolumeClaimStrategy implements Strategy {
                 .with("status", JsonObject.EMPTY.with("phase", "Pending"));
     }
 
+    @Override
+    public JsonObject prepareUpdate(JsonObject object, JsonObject old) {
+        return withDefaults(object).update("spec", PersistentVolumeClaimStrategy::withBothSources);
+    }
+
     /** Old clients and provisioners know only {@code dataSource}, newer ones only {@code dataSourceRef}, so each gets the other's value. */
     private static JsonObject withBothSources(JsonObject given) {
         JsonObject spec = given;
@@ -94,7 +99,8 @@ public final class PersistentVolumeClaimStrategy implements Strategy {
     public List<FieldError> validateUpdate(JsonObject claim, JsonObject old) {
         List<FieldError> errors = new ArrayList<>();
         JsonObject spec = claim.object("spec");
-        JsonObject before = old.object("spec");
+        // Earlier servers left one source alone.
+        JsonObject before = withBothSources(old.object("spec"));
         if (!isAllowed(spec, before, old.object("status").text("phase").equals("Bound"))) {
             errors.add(FieldError.forbidden(
                     "spec",

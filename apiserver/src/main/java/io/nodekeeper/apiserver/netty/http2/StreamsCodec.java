@@ -16,8 +16,8 @@ import java.util.Map;
 
 /**
  * Makes Netty's codec for the server's side of a connection, with a {@link FrameMeter} that also counts large headers. They are
- * counted once they are decoded, because a client sends a header of 4 KB once and then stands one byte for it each time; and before
- * anything else is done with them, which costs ten times as much as their decoding. Netty limits resets, empty data, continuations
+ * counted once they are decoded, because a header of 4 KB that a client has sent once takes one byte later on; and before they are
+ * converted and joined, which costs ten times as much. Those of streams that Netty ignores cost their decoding only. Netty limits resets, empty data, continuations
  * and its own responses to settings and pings.
  */
 public final class StreamsCodec extends Http2FrameCodecBuilder {

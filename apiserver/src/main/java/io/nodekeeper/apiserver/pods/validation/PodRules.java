@@ -14,6 +14,12 @@ import java.util.Set;
  * and words. The time is linear in the size of the pod.
  */
 public final class PodRules {
+    /**
+     * The most {@code matchLabelKeys} and {@code mismatchLabelKeys} of all terms of a pod's affinity. Each is merged into a selector with
+     * a label's value, so some bytes in a request would become hundreds. Kubernetes has no limit of its own.
+     */
+    public static final int MOST_LABEL_KEYS = 1_000;
+
     private static final List<String> RESTARTS = List.of("Always", "OnFailure", "Never");
     private static final List<String> PREEMPTION = List.of("PreemptLowerPriority", "Never");
     private static final String MIRROR = "kubernetes.io/config.mirror";

@@ -62,6 +62,7 @@ public final class PodUpdates {
             "runAsNonRoot",
             "runAsUser",
             "runtimeClassName",
+            "seLinuxOptions",
             "setHostnameAsFQDN",
             "shareProcessNamespace",
             "terminationGracePeriodSeconds",

@@ -20,8 +20,13 @@ final class SchedulingRules {
         spec.labels("nodeSelector");
         FieldCheck affinity = spec.object("affinity");
         nodeAffinity(affinity.object("nodeAffinity"));
-        podAffinity(affinity.object("podAffinity"));
-        podAffinity(affinity.object("podAntiAffinity"));
+        int keys = podAffinity(affinity.object("podAffinity")) + podAffinity(affinity.object("podAntiAffinity"));
+        if (keys > PodRules.MOST_LABEL_KEYS) {
+            affinity.forbidden(
+                    "",
+                    "its terms have " + keys + " matchLabelKeys and mismatchLabelKeys; expected at most "
+                            + PodRules.MOST_LABEL_KEYS);
+        }
         Set<String> gates = new HashSet<>();
         for (FieldCheck gate : spec.items("schedulingGates")) {
             gate.form("", gate.text("name"), Names::qualifiedFault);
@@ -77,15 +82,20 @@ final class SchedulingRules {
         }
     }
 
-    private static void podAffinity(FieldCheck affinity) {
-        affinity.items(REQUIRED).forEach(SchedulingRules::podTerm);
+    /** Returns how many keys of labels the terms have. */
+    private static int podAffinity(FieldCheck affinity) {
+        int keys = 0;
+        for (FieldCheck term : affinity.items(REQUIRED)) {
+            keys += podTerm(term);
+        }
         for (FieldCheck preferred : affinity.items(PREFERRED)) {
             weight(preferred);
-            podTerm(preferred.object("podAffinityTerm"));
+            keys += podTerm(preferred.object("podAffinityTerm"));
         }
+        return keys;
     }
 
-    private static void podTerm(FieldCheck term) {
+    private static int podTerm(FieldCheck term) {
         SelectorRules.check(term, "labelSelector");
         SelectorRules.check(term, "namespaceSelector");
         term.eachForm("namespaces", Names::labelFault);
@@ -96,6 +106,29 @@ final class SchedulingRules {
         } else {
             term.form("topologyKey", Names::qualifiedFault);
         }
+        List<String> match = term.texts("matchLabelKeys");
+        List<String> mismatch = term.texts("mismatchLabelKeys");
+        if (!match.isEmpty()) {
+            onlyOnce(term, new HashSet<>(match), mismatch);
+        }
+        return match.size() + mismatch.size();
+    }
+
+    /** A key to match stands nowhere else: with the pod's value it is in the selector already, and with a second one nothing matches. */
+    private static void onlyOnce(FieldCheck term, Set<String> match, List<String> mismatch) {
+        FieldCheck selector = term.object("labelSelector");
+        Set<String> seen =
+                new HashSet<>(selector.value().object("matchLabels").fields().keySet());
+        for (FieldCheck requirement : selector.items("matchExpressions")) {
+            String key = requirement.text("key");
+            if (!seen.add(key) && match.contains(key)) {
+                term.invalid("matchLabelKeys", key, "exists in both matchLabelKeys and labelSelector");
+            }
+        }
+        mismatch.stream()
+                .filter(match::contains)
+                .forEach(key ->
+                        term.invalid("matchLabelKeys", key, "exists in both matchLabelKeys and mismatchLabelKeys"));
     }
 
     private static void matchKeys(FieldCheck holder, String field) {

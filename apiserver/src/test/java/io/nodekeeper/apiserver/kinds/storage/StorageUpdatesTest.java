@@ -159,6 +159,27 @@ class StorageUpdatesTest {
     }
 
     @Test
+    void clientThatKnowsOnlyOneSourceOfAClaimMayPutItBack() {
+        String snapshot = "{'apiGroup':'snapshot.storage.k8s.io','kind':'VolumeSnapshot','name':'s'}";
+        claim("'dataSource':" + snapshot + ",");
+        JsonObject claim = server.get(CLAIMS + "/c").json();
+
+        Answer answer = server.put(
+                CLAIMS + "/c",
+                claim.update("spec", spec -> spec.without("dataSourceRef")).toString());
+
+        assertThat(answer.status()).as(answer.text()).isEqualTo(200);
+        assertThat(sources()).isEqualTo(json(snapshot + " " + snapshot));
+    }
+
+    @Test
+    void olderSourceOfAnotherKindIsIgnored() {
+        claim("'dataSource':{'kind':'Other','name':'s'},");
+
+        assertThat(sources()).isEqualTo("{} {}");
+    }
+
+    @Test
     void sourceOfANewClaimInAnotherNamespaceIsOnlyInTheNewerField() {
         String snapshot =
                 "{'apiGroup':'snapshot.storage.k8s.io','kind':'VolumeSnapshot','name':'s','namespace':'other'}";
