@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class HostileBodiesTest {
     /** Processor time in ms below which ratios are noise. */
     private static final double NOISE = 250;
-    /** What {@link #work} takes, in ms, on the processor for which the absolute limit was chosen. */
+    /** The time of {@link #work}, in ms, on the processor for which the absolute limit was chosen. */
     private static final double WORK = 110;
     /** The absolute limit of any request in ms, as much higher as this processor is slower. */
     private static final double MOST = 4_000 * slowness();

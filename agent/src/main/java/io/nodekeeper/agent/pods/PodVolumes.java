@@ -163,14 +163,18 @@ final class PodVolumes {
                     return found.handle((done, error) -> update(pod, age))
                             .thenCompose(updated -> updated)
                             .thenCompose(done -> found)
-                            .thenCompose(done -> ports.persistent().refresh(pod, () -> !ending && !over));
+                            .thenCompose(done -> ports.persistent().refresh(pod, this::goesOn));
                 })
                 .whenComplete((done, error) -> {
                     // Of a pod that ends, nothing waits for it any more.
-                    if (error != null && !ending && !over) {
+                    if (error != null && goesOn()) {
                         events.warning(pod, "FailedMount", Failures.text(error));
                     }
                 });
+    }
+
+    private boolean goesOn() {
+        return !ending && !over;
     }
 
     /** Finds out where persistent volumes are that an earlier agent mounted. */

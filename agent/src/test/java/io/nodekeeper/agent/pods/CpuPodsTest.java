@@ -42,12 +42,7 @@ class CpuPodsTest extends SimulatedNode {
     @Test
     void shouldLeaveTheProcessorsThatAnotherPodHasForItselfAlsoWhileItIsEnding() {
         // given a pod that was deleted with ten minutes to end
-        add("web");
-        start(110);
-        advance(5);
-        runtime.hang("StopContainer");
-        delete("web", 600);
-        advance(5);
+        startAndDeleteSlowly("web");
 
         // when another one gets two processors for itself
         add("own", "\"resources\": {\"limits\": {\"cpu\": \"2\", \"memory\": \"1Gi\"}}", "");

@@ -134,12 +134,7 @@ class PodManagerTest extends SimulatedNode {
     @Tag("A102")
     void shouldGiveAPodThatIsBeingDeletedLessTimeWhenTheMachineIsShutDownAndDeleteItAllTheSame() {
         // given a pod that was deleted with ten minutes to end
-        add("web");
-        start(110);
-        advance(5);
-        runtime.hang("StopContainer");
-        delete("web", 600);
-        advance(5);
+        startAndDeleteSlowly("web");
         runtime.heal("StopContainer");
         assertThat(manager().running()).isEmpty();
         assertThat(manager().left()).extracting(Pod::name).containsExactly("web");
@@ -181,13 +176,7 @@ class PodManagerTest extends SimulatedNode {
     @Tag("A102")
     void shouldGiveAPodThatNoSourceHasLessTimeWhenTheMachineIsShutDown() {
         // given a pod with ten minutes to end, which was removed from the API while there was no agent
-        add("web", "", """
-                , "terminationGracePeriodSeconds": 600""");
-        start(110);
-        advance(5);
-        manager().stop();
-        pods.clear();
-        runtime.calls().clear();
+        startAndRemoveWithoutAgent("web");
         runtime.hang("StopContainer");
         start(110);
         advance(30);
@@ -325,13 +314,7 @@ class PodManagerTest extends SimulatedNode {
     @Test
     void shouldEndAPodThatNoSourceHasWithTheGracePeriodOfItsContainersHoweverLateTheseAreSeen() {
         // given a pod with ten minutes to end, which is removed from the API while there is no agent
-        add("web", "", """
-                , "terminationGracePeriodSeconds": 600""");
-        start(110);
-        advance(5);
-        manager().stop();
-        pods.clear();
-        runtime.calls().clear();
+        startAndRemoveWithoutAgent("web");
 
         // when a new agent sees it in a list long before it sees its containers
         runtime.delay("ContainerStatus", Duration.ofSeconds(5));
@@ -1074,5 +1057,16 @@ class PodManagerTest extends SimulatedNode {
                 .findFirst()
                 .orElseThrow()
                 .config();
+    }
+
+    /** Starts an agent with a pod that has ten minutes to end; the agent stops, and the API has the pod no more. */
+    private void startAndRemoveWithoutAgent(String name) {
+        add(name, "", """
+                , "terminationGracePeriodSeconds": 600""");
+        start(110);
+        advance(5);
+        manager().stop();
+        pods.clear();
+        runtime.calls().clear();
     }
 }

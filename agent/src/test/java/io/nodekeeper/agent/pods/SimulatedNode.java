@@ -148,6 +148,16 @@ abstract class SimulatedNode {
                 .text("status");
     }
 
+    /** Starts an agent with a pod, which is deleted with ten minutes to end, and whose container does not stop until it is healed. */
+    void startAndDeleteSlowly(String name) {
+        add(name);
+        start(110);
+        advance(5);
+        runtime.hang("StopContainer");
+        delete(name, 600);
+        advance(5);
+    }
+
     /** A pod with more fields of its container and of its spec. */
     void add(String name, String container, String spec) {
         change(name, Json.parseObject("""

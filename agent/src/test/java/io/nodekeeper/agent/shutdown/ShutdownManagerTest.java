@@ -23,6 +23,9 @@ import org.junit.jupiter.api.Test;
 
 /** The end of pods before that of the machine, in virtual time. */
 class ShutdownManagerTest {
+    /** What ended pods say, after their time in seconds. */
+    private static final String TERMINATED = "s Terminated: Pod was terminated in response to imminent node shutdown.";
+
     private static final Group NORMAL = new Group(0, Duration.ofSeconds(20));
     private static final Group CRITICAL = new Group(2_000_000_000L, Duration.ofSeconds(10));
 
@@ -253,11 +256,10 @@ class ShutdownManagerTest {
         assertThat(pods.refused).isTrue();
         assertThat(statuses).isEqualTo(1);
         assertThat(events).containsExactly("Shutdown manager detected shutdown event");
-        String text = "s Terminated: Pod was terminated in response to imminent node shutdown.";
-        assertThat(pods.ended).containsExactly("1 quick 20" + text, "1 brief 8" + text);
+        assertThat(pods.ended).containsExactly("1 quick 20" + TERMINATED, "1 brief 8" + TERMINATED);
 
         advance(7);
-        assertThat(pods.ended).hasSize(3).last().isEqualTo("7 system 10" + text);
+        assertThat(pods.ended).hasSize(3).last().isEqualTo("7 system 10" + TERMINATED);
         assertThat(logind.locks).isEqualTo(1);
         advance(5);
         assertThat(logind.locks).isZero();
@@ -326,10 +328,9 @@ class ShutdownManagerTest {
         advance(0);
 
         // then each has the time of its group at most, once, and the machine waits for them
-        String text = "s Terminated: Pod was terminated in response to imminent node shutdown.";
-        assertThat(pods.ended).containsExactly("1 slow 20" + text, "1 brief 5" + text);
+        assertThat(pods.ended).containsExactly("1 slow 20" + TERMINATED, "1 brief 5" + TERMINATED);
         advance(7);
-        assertThat(pods.ended).hasSize(3).last().isEqualTo("7 system 10" + text);
+        assertThat(pods.ended).hasSize(3).last().isEqualTo("7 system 10" + TERMINATED);
         assertThat(logind.locks).isEqualTo(1);
         advance(5);
         assertThat(pods.ended).hasSize(3);
@@ -551,7 +552,6 @@ class ShutdownManagerTest {
         logind.signal(true);
         time.advance(Duration.ofSeconds(5));
 
-        assertThat(pods.ended)
-                .containsExactly("5 web 20s Terminated: Pod was terminated in response to imminent node shutdown.");
+        assertThat(pods.ended).containsExactly("5 web 20" + TERMINATED);
     }
 }

@@ -29,7 +29,7 @@ public final class ServiceAccounts {
     /** The most tokens whose signature is remembered: more than the pods that call at the same time. Usual ones take about 10 MB. */
     private static final int REMEMBERED = 10_000;
 
-    /** The most characters of a remembered token, about half as many again as those with the longest names have: so even those take 100 MB at most. */
+    /** The most characters of a remembered token: about 1.5 times those with the longest names. So even these take 100 MB at most. */
     private static final int LONGEST = 4_096;
 
     /** From so many on audiences are compared by their hash; most tokens have one. */

@@ -8,7 +8,6 @@ import io.nodekeeper.apiserver.pods.validation.PodRules;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 
 /**
  * Merges the {@code matchLabelKeys} and {@code mismatchLabelKeys} of a new pod's affinity into the label selectors, with
@@ -22,7 +21,7 @@ public final class AffinityLabels {
 
     /** {@code pod} with the keys in its selectors; as it is if it has more keys than {@link PodRules} allow. */
     public static JsonObject merged(JsonObject pod) {
-        if (keys(pod.object("spec").object("affinity")) > PodRules.MOST_LABEL_KEYS) {
+        if (PodRules.labelKeys(pod.object("spec").object("affinity")) > PodRules.MOST_LABEL_KEYS) {
             return pod;
         }
         Map<String, String> labels = pod.object("metadata").object("labels").texts();
@@ -33,18 +32,6 @@ public final class AffinityLabels {
                         spec,
                         "affinity",
                         affinity -> terms(terms(affinity, "podAffinity", labels), "podAntiAffinity", labels)));
-    }
-
-    /** How many keys all terms have: each becomes a requirement with a label's value. */
-    private static long keys(JsonObject affinity) {
-        return Stream.of("podAffinity", "podAntiAffinity")
-                .map(affinity::object)
-                .flatMap(rules -> Stream.concat(
-                        rules.array(REQUIRED).objects(),
-                        rules.array(PREFERRED).objects().map(preferred -> preferred.object("podAffinityTerm"))))
-                .mapToLong(term -> term.array("matchLabelKeys").items().size()
-                        + term.array("mismatchLabelKeys").items().size())
-                .sum();
     }
 
     private static JsonObject terms(JsonObject affinity, String kind, Map<String, String> labels) {

@@ -22,8 +22,8 @@ import java.util.Optional;
 final class FieldOwnership {
     private static final String MANAGED = "managedFields";
     /**
-     * The owner of the fields from before the first apply. It has neither a name nor an annotation by which tools take over fields:
-     * they would remove those that their manifest lacks, whoever wrote them.
+     * The owner of the fields from before the first apply. It has neither a name nor an annotation by which tools take over fields.
+     * Such a tool removes every field that is missing from its manifest, even if another client wrote it.
      */
     private static final String EARLIER = "earlier-writers";
 

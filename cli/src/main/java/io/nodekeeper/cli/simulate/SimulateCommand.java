@@ -74,8 +74,8 @@ public final class SimulateCommand extends NodekeeperCommand {
             names = "--explore",
             paramLabel = "N",
             description =
-                    "Runs N simulations, with the seeds from --seed on, until one breaks a rule or judges nothing. The report has the"
-                            + " command that repeats that one. Not with --lean or --trace. Default: one simulation.")
+                    "Runs N simulations, with the seeds from --seed on, until one breaks a rule or judges nothing."
+                            + " The report has the command that repeats that one. Not with --lean or --trace. Default: one simulation.")
     Optional<Integer> explore = Optional.empty();
 
     @Option(

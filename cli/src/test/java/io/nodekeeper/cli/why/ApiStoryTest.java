@@ -29,7 +29,7 @@ class ApiStoryTest {
 
     private final VirtualTime time = new VirtualTime(Instant.parse("2026-11-30T12:00:00Z"));
 
-    /** An API server that has the node and its lease, and lets nobody read what begins with {@code refused}. */
+    /** An API server with the node and its lease. It refuses requests whose target starts with {@code refused}. */
     private record Refusing(String refused) implements Transport {
         @Override
         public CompletableFuture<Reply> send(Call call) {

@@ -44,9 +44,9 @@ final class PodCollector {
     /** How long a node must be missing before its pods are checked (Kubernetes' value). */
     private static final long QUARANTINE = Duration.ofSeconds(40).toNanos();
     /**
-     * How long to wait before a deletion that the server accepted is repeated. A pod with finalizers stays until they are removed, and
-     * then goes by itself; only a server that has lost the deletion, as after a restore, needs another one. So this is rare: a thousand
-     * such pods cost two deletions a second. kube-controller-manager repeats it in each pass.
+     * How long to wait before a deletion that the server accepted is repeated. The server removes a pod with finalizers itself once they
+     * are removed. It needs a second deletion only if it has lost the first one, as after a restore. A thousand such pods cost two
+     * deletions a second. kube-controller-manager repeats the deletion in each pass.
      */
     private static final long REPEAT = Duration.ofMinutes(10).toNanos();
 

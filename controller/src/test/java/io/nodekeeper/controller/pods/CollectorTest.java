@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Pods and leases that no other client deletes. */
 class CollectorTest {
     private static final String FAILED = "{\"phase\":\"Failed\"}";
-    /** A pod with a finalizer that nobody removes. */
+    /** A pod whose finalizer is never removed. */
     private static final String HELD = "{\"metadata\":{\"finalizers\":[\"example.com/held\"]}}";
 
     private final PodWorld world = new PodWorld();

@@ -73,7 +73,7 @@ final class EventHistory {
         return events.get(slot(index));
     }
 
-    /** The key of the change at {@code index}. Cheaper than the change, which is made anew each time. */
+    /** The key of the change at {@code index}. This is cheaper than to read the change, which creates it on each call. */
     String key(int index) {
         return events.key(slot(index));
     }

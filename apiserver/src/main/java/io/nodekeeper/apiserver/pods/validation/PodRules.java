@@ -26,6 +26,11 @@ public final class PodRules {
 
     private PodRules() {}
 
+    /** How many {@code matchLabelKeys} and {@code mismatchLabelKeys} all terms of a pod's affinity have. */
+    public static long labelKeys(JsonObject affinity) {
+        return SchedulingRules.labelKeys(affinity);
+    }
+
     /** The errors in a pod. */
     public static List<FieldError> pod(JsonObject pod) {
         FieldCheck check = FieldCheck.of(pod, "");

@@ -1,10 +1,12 @@
 package io.nodekeeper.apiserver.pods.validation;
 
 import io.nodekeeper.api.Names;
+import io.nodekeeper.api.json.JsonObject;
 import io.nodekeeper.apiserver.fields.FieldCheck;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /** Validates scheduling: node selector, affinity, scheduling gates, topology spread constraints and tolerations. */
 final class SchedulingRules {
@@ -20,7 +22,9 @@ final class SchedulingRules {
         spec.labels("nodeSelector");
         FieldCheck affinity = spec.object("affinity");
         nodeAffinity(affinity.object("nodeAffinity"));
-        int keys = podAffinity(affinity.object("podAffinity")) + podAffinity(affinity.object("podAntiAffinity"));
+        podAffinity(affinity.object("podAffinity"));
+        podAffinity(affinity.object("podAntiAffinity"));
+        long keys = labelKeys(affinity.value());
         if (keys > PodRules.MOST_LABEL_KEYS) {
             affinity.forbidden(
                     "",
@@ -82,20 +86,26 @@ final class SchedulingRules {
         }
     }
 
-    /** Returns how many keys of labels the terms have. */
-    private static int podAffinity(FieldCheck affinity) {
-        int keys = 0;
-        for (FieldCheck term : affinity.items(REQUIRED)) {
-            keys += podTerm(term);
-        }
-        for (FieldCheck preferred : affinity.items(PREFERRED)) {
-            weight(preferred);
-            keys += podTerm(preferred.object("podAffinityTerm"));
-        }
-        return keys;
+    static long labelKeys(JsonObject affinity) {
+        return Stream.of("podAffinity", "podAntiAffinity")
+                .map(affinity::object)
+                .flatMap(rules -> Stream.concat(
+                        rules.array(REQUIRED).objects(),
+                        rules.array(PREFERRED).objects().map(preferred -> preferred.object("podAffinityTerm"))))
+                .mapToLong(term -> term.array("matchLabelKeys").items().size()
+                        + term.array("mismatchLabelKeys").items().size())
+                .sum();
     }
 
-    private static int podTerm(FieldCheck term) {
+    private static void podAffinity(FieldCheck affinity) {
+        affinity.items(REQUIRED).forEach(SchedulingRules::podTerm);
+        for (FieldCheck preferred : affinity.items(PREFERRED)) {
+            weight(preferred);
+            podTerm(preferred.object("podAffinityTerm"));
+        }
+    }
+
+    private static void podTerm(FieldCheck term) {
         SelectorRules.check(term, "labelSelector");
         SelectorRules.check(term, "namespaceSelector");
         term.eachForm("namespaces", Names::labelFault);
@@ -107,11 +117,9 @@ final class SchedulingRules {
             term.form("topologyKey", Names::qualifiedFault);
         }
         List<String> match = term.texts("matchLabelKeys");
-        List<String> mismatch = term.texts("mismatchLabelKeys");
         if (!match.isEmpty()) {
-            onlyOnce(term, new HashSet<>(match), mismatch);
+            onlyOnce(term, new HashSet<>(match), term.texts("mismatchLabelKeys"));
         }
-        return match.size() + mismatch.size();
     }
 
     /** A key to match stands nowhere else: with the pod's value it is in the selector already, and with a second one nothing matches. */

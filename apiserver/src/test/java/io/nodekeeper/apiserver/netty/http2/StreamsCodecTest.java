@@ -94,17 +94,22 @@ class StreamsCodecTest {
         return headers;
     }
 
+    /** A connection's begin: the request whose header enters the table, and {@code count} large ones. */
+    private static ByteBuf requests(int count) {
+        ByteBuf requests = preface();
+        frame(requests, 1, first());
+        for (int i = 1; i <= count; i++) {
+            frame(requests, 2 * i + 1, large());
+        }
+        return requests;
+    }
+
     @Test
     void requestsWithLargeHeadersCloseTheConnection() {
         // given 200 requests of 18 bytes with 60,619 bytes of headers each: 13 frames of 4 KB above the usual 10 KB
-        ByteBuf requests = preface();
-        frame(requests, 1, first());
-        for (int i = 1; i <= 200; i++) {
-            frame(requests, 2 * i + 1, large());
-        }
 
         // when they come in one read
-        channel.writeInbound(requests);
+        channel.writeInbound(requests(200));
 
         // then 1 and 153 of them are requests: 13 * 153 = 1,989 of 2,000 frames
         assertThat(streams.requests).isEqualTo(154);
@@ -117,14 +122,9 @@ class StreamsCodecTest {
     @Test
     void aFewLargeHeadersAreNoFault() {
         // given the limit but one
-        ByteBuf requests = preface();
-        frame(requests, 1, first());
-        for (int i = 1; i <= 153; i++) {
-            frame(requests, 2 * i + 1, large());
-        }
 
         // when they come
-        channel.writeInbound(requests);
+        channel.writeInbound(requests(153));
 
         // then all are requests
         assertThat(streams.requests).isEqualTo(154);

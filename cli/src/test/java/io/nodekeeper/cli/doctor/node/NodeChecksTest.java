@@ -200,7 +200,7 @@ class NodeChecksTest {
         try (Workers workers = new Workers("test", 2, loop);
                 ServerSocket mute = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             assertThat(health(kubelet.getAddress().getPort(), workers)).startsWith("ok: healthz at 127.0.0.1:");
-            // Nobody listens at port 1.
+            // Nothing listens on port 1.
             assertThat(health(1, workers)).startsWith("failed: neither a kubelet nor an agent listens");
             assertThat(health(mute.getLocalPort(), workers))
                     .startsWith(
